@@ -59,12 +59,9 @@ endif
 ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kokkosinc  := $(firstword $(foreach d,$(if $(KOKKOS_DIR),$(KOKKOS_DIR)/include $(KOKKOS_DIR)/include/kokkos,/usr/include/kokkos /usr/include/trilinos /usr/include),\
                   $(if $(wildcard $(d)/KokkosCore_config.h),$(d))))
-  kokkosconf := $(shell sed -n 's/^.define KOKKOS_\(ENABLE_[A-Z]*\|VERSION\) *$$/\1/p; s/^.define KOKKOS_VERSION \([0-9]*\)$$/\1/p' $(kokkosinc)/KokkosCore_config.h)
-  kokkosstd  := -std=gnu++$(shell [ $(filter 3% 4% 5%,$(kokkosconf)) -ge 50000 ] && echo 20 || echo 17)
+  kokkosconf := $(if $(kokkosinc),$(shell sed -n 's/^.define KOKKOS_\(ENABLE_[A-Z]*\|VERSION\) *$$/\1/p; s/^.define KOKKOS_VERSION \([0-9]*\)$$/\1/p' $(kokkosinc)/KokkosCore_config.h))
+  kokkosstd  := -std=gnu++$(shell [ 0$(filter 3% 4% 5%,$(kokkosconf)) -ge 50000 ] && echo 20 || echo 17)
   kokkoslib  := $(firstword $(wildcard $(KOKKOS_DIR)/lib/libkokkoscore.* $(KOKKOS_DIR)/lib64/libkokkoscore.* /usr/lib/*/libkokkoscore.so /usr/lib/*/libtrilinos_kokkoscore.so))
-  ifeq ($(kokkosinc)$(filter %.so %.a,$(kokkoslib)),)
-    $(error no Kokkos in KOKKOS_DIR='$(KOKKOS_DIR)': install Debian's libkokkos-dev (13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to the prefix of one)
-  endif
   CPPFLAGS   += -DHOPS_HAVE_KOKKOS
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
@@ -74,7 +71,7 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
     KOKKOS_CXX ?= $(firstword $(CXX))
     kokkoscxx   = $(cxxflags)
   endif
-  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
+  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
   ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
   # the processor that Kokkos was built for, which its CMake files know
   cxxflags   += $(shell grep -ohs -- '-m\(arch\|tune\|cpu\)=[a-zA-Z0-9.-]*' $(dir $(kokkoslib))cmake/Kokkos/KokkosTargets.cmake | sort -u)
@@ -99,19 +96,19 @@ orders_kokkosh1order     := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
 orders     = $(orders_$(basename $(notdir $(1))))
 objects    = $(foreach f,$(basename $(1)),$(if $(call orders,$(f)),$(patsubst %,$(BUILD)/obj/$(f)_%.o,$(call orders,$(f))),$(BUILD)/obj/$(f).o))
-src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*' $(if $(hops_cuda)$(kokkosinc),,-not -path '*/lanes/*')))
+src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*' $(if $(hops_cuda)$(KOKKOS_DIR)$(filter 1,$(KOKKOS)),,-not -path '*/lanes/*')))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
   cusrc   := $(sort $(shell find src -path '*/cuda/*' -name '*.c' -o -path '*/cuda/*' -name '*.cu'))
   obj     += $(call objects,$(cusrc))
 endif
-ifneq ($(kokkosinc),)
+ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
-formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
+formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 
 .PHONY: all lib tutorials bench libceedbench libceed-found test test-long test-gpu test-names check-tests .programs
 .PHONY: demo install clean man docs format check-format help
@@ -123,9 +120,14 @@ tutorials: $(filter $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials
 bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(programs))
 
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
-$(BUILD)/.flags: petsc-found
+$(BUILD)/.flags: petsc-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: kokkos-found
+kokkos-found:
+	@test -n "$(kokkosinc)" -a -n "$(kokkoslib)" || { \
+	  echo "hops: no Kokkos in KOKKOS_DIR='$(KOKKOS_DIR)': install Debian's libkokkos-dev (12, 13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to a prefix" >&2; exit 1; }
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
@@ -245,7 +247,7 @@ runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(P
            $(if $(filter 1,$(LONG)),--long) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
-	@config/setup --test
+	@config/setup --test $(if $(filter 1,$(KOKKOS)),--kokkos)
 	+@$(MAKE) --no-print-directory $(parallel) all
 	+@$(MAKE) --no-print-directory check-tests
 

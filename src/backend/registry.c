@@ -16,10 +16,9 @@ static const HopsBackendOps *HopsBackends[HOPS_MAX_BACKENDS] = {
 };
 
 /* what would bring a back end that this build lacks */
-static const char *const HopsBackendRemedies[][2] = {
-  {"cuda",   "build it with a PETSc that was configured --with-cuda, nvcc on the PATH"},
-  {"kokkos", "build it with KOKKOS=1 (Debian's package) or KOKKOS_DIR=prefix"         }
-};
+static const char *const HopsBackendRemedies[][2] = {{"cuda",
+                                                      "build it with a PETSc that was configured --with-cuda, nvcc on the PATH"},
+                                                     {"kokkos", "build it with KOKKOS=1 (Debian's package) or KOKKOS_DIR=prefix"}};
 
 PetscErrorCode HopsBackendRegister(const HopsBackendOps *ops)
 {

@@ -1,14 +1,14 @@
 /*
-  Kernels that several back ends launch. A kernel is written for a team of lanes that work on a cell, or on a
-  few: threads of a block on a device, one thread of the process on a host, where a lane's values may be
-  vectors of several cells. A team is a class with
+  Kernels that several back ends launch. A kernel is written for a team of lanes that work on a cell, or
+  on a few: threads of a block on a device, one thread of the process on a host, where a lane's values
+  may be vectors of several cells. A team is a class with
 
     lane(), size()   which lane this is, of how many
     index(), count() which team this is, of how many
     Sync()           what lanes of the team wrote before, all read after
     Add(y, v)        *y += v, by one lane at a time; Least(m, i): *m = min(*m, i) likewise
 
-  and, for kernels whose lanes keep lines in registers, what HopsLines below asks. One loop serves any size:
+  and, for kernels whose lanes keep lines in registers, what lanesh1.h asks. One loop serves any size:
 
     for (int i = team.lane(); i < n; i += team.size())
 
@@ -22,9 +22,9 @@
                                    since they get scratch of the back end's memory
     Team                           a team of doubles
 
-  HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others, HOPS_LANES_CONSTEXPR those
-  that the process calls too. What a back end defines before it includes this file: HOPS_KOKKOS in those of
-  Kokkos.
+  HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others,
+  HOPS_LANES_CONSTEXPR those that the process calls too. What a back end defines before it includes this
+  file: HOPS_KOKKOS in those of Kokkos, and HOPS_LANES_ONE where a team is one lane.
 */
 #pragma once
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Terms on boundary faces in H1: y += B^T D B x on a list of faces, any order. A team works on several faces at a
-   time. Back is a back end's class: see lanes.h. */
+/* Terms on boundary faces in H1: y += B^T D B x on a list of faces, any order. A team works on several
+   faces at a time. Back is a back end's class: see lanes.h. */
 #pragma once
 #include "lanescontract.h"
 #include <hops/private/hopsimpl.h>

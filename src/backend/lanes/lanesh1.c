@@ -13,8 +13,8 @@ static PetscErrorCode Reserve(HopsH1Operator k, int i, size_t n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All small tables in one piece of memory, on the host and in the back end's memory: B, D, C, BB, DD, BD, weights,
-   points, the element map's B and D */
+/* All small tables in one piece of memory, on the host and in the back end's memory: B, D, C, BB, DD,
+   BD, weights, points, the element map's B and D */
 static PetscErrorCode CreateTables(HopsH1Operator k, const HopsBasis *b)
 {
   const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q,

@@ -1,20 +1,22 @@
 /*
-  Fused operator in H1: gather, interpolation, quadrature data, the transposes and the scatter in one kernel.
+  Fused operator in H1: gather, interpolation, quadrature data, the transposes and the scatter in one
+  kernel.
 
-  A team of Q x Q lanes (Q in 2D) works on a cell. A lane holds a line of nodes or points in registers and
-  applies a one-dimensional matrix to all of it, with the matrix's entries as immediate operands (kernel
-  arguments, in a constant cache); between directions the lines change places through cubes in the team's
-  scratch. So a value is read from scratch once for each direction, not once for each entry of the matrix. Both
-  matrices commute with the reflection of the interval (B) or anticommute with it (C, derivatives), so even and
-  odd parts of a line are multiplied by half a matrix each.
+  A team of Q x Q lanes (Q in 2D) works on a cell. A lane holds a line of nodes or points in registers
+  and applies a one-dimensional matrix to all of it, with the matrix's entries as immediate operands
+  (kernel arguments, in a constant cache); between directions the lines change places through cubes in
+  the team's scratch. So a value is read from scratch once for each direction, not once for each entry of
+  the matrix. Both matrices commute with the reflection of the interval (B) or anticommute with it (C,
+  derivatives), so even and odd parts of a line are multiplied by half a matrix each.
 
-  On a host one lane does the work of all, line after line, and its values are vectors of Team::group cells.
+  On a host one lane does the work of all, line after line, and its values are vectors of Team::group
+  cells.
 
   Contributions of cells that meet in an unknown are summed by Team::Add().
 
-  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides
-  are zero, which keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every
-  number of nodes up to Q.
+  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both
+  sides are zero, which keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1
+  serve every number of nodes up to Q.
 
   Beside what lanes.h says, a team has
 
@@ -61,11 +63,18 @@ HOPS_LANES real HopsH1Point(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cel
   else return (real)HopsLoad(a.z + i);
 }
 
-/* A loop over t < N: one pass by each lane that has one, or all by the one lane there is. On a device N lanes are
-   at most those there are, and the compiler sees a branch, no loop. The branch stays where all lanes pass: without
-   it values lived across barriers, in local memory. (So they did in a function with the body as an argument) */
-#define HOPS_EACH_LANE(team, t, N) \
-  for (int t = Team::lanes == 1 ? 0 : (team).lane(), pass_ = 0; t < (N) && (Team::lanes == 1 || !pass_); t++, pass_++)
+/* What lanes t < N do, of which a device has enough: each its own, t being the lane; or one lane all,
+   one after the other. HOPS_ALL_LANES where a device has no others: without a branch, which else keeps
+   what follows a barrier from moving before it, or the reverse. No loop is left on a device, nor a
+   function with the body as an argument: with either some kernels kept lines in local memory, and took
+   up to 15% longer */
+#if defined(HOPS_LANES_ONE)
+  #define HOPS_EACH_LANE(t, N) for (int t = 0; t < (N); t++)
+  #define HOPS_ALL_LANES(t, N) for (int t = 0; t < (N); t++)
+#else
+  #define HOPS_EACH_LANE(t, N) if (t < (N))
+  #define HOPS_ALL_LANES(t, N)
+#endif
 
 /* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
 template <int M, int N, bool SYM, bool T, class real, class V>
@@ -174,11 +183,13 @@ HOPS_LANES void HopsH1Nodes(const Team &team, const HopsH1Cells<real> &a, int c,
       v[i] = 0;
       if (k[i] >= 0) v[i] = HopsLoad(x);
     }
+    /* All lanes store, zeros where there is no node: into the second cube, which nobody has filled yet. With
+       a branch at each store some loads waited for earlier stores */
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const int j = i * NT + t;
 
-      if (j < NN) s[(j / P) * (P | 1) + j % P] = v[i];
+      s[(j / P) * (P | 1) + j % P] = v[i];
     }
   }
 }
@@ -374,7 +385,8 @@ template <int GEOM, int DIM> HOPS_LANES_CONSTEXPR int HopsH1Geometry()
   return GEOM == HOPS_GEOMETRY_STORED ? 0 : HopsGeometrySize(GEOM, DIM);
 }
 
-/* Values of cell c at its nodes, and its geometry; or of a group's. ADD: the values are added to the unknowns */
+/* Values of cell c at its nodes, and its geometry; or of a group's. ADD: the values are added to the
+   unknowns */
 template <int GEOM, int DIM, int P, bool ADD, class Team, class real>
 HOPS_LANES void HopsH1Cell(const Team &team, const HopsH1Cells<real> &a, int c, typename Team::Value *s, typename Team::Value *g)
 {
@@ -385,7 +397,12 @@ HOPS_LANES void HopsH1Cell(const Team &team, const HopsH1Cells<real> &a, int c, 
   if constexpr (!ADD && NG > 0) {
     const typename Team::Value *from = HopsH1Data<Team>(a.geom, c, NG);
 
-    for (int i = team.lane(); i < NG; i += Team::lanes) g[i] = HopsLoad(from + i);
+#pragma unroll
+    for (int n = 0; n < (NG + Team::lanes - 1) / Team::lanes; n++) {
+      const int i = n * Team::lanes + team.lane();
+
+      if (i < NG) g[i] = HopsLoad(from + i);
+    }
   }
 }
 
@@ -420,25 +437,26 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   /* odd rows: lines in x meet no bank conflicts */
   constexpr int Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE;
   const bool    any = TERMS == HOPS_H1_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_H1_BOTH,
-             scalar = !any || a.scalar;
-  const int cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
+             scalar               = !any || a.scalar;
+  const int                  cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
+  [[maybe_unused]] const int t = team.lane(); /* one lane counts itself */
   V *const s0 = mem, *const s1 = s0 + CUBE;
   /* derivatives in z, and their fluxes */
   typename Team::template Lines<Q> u(mem + (mass ? 3 : 2) * CUBE);
 
   HopsH1Cell<GEOM, 3, P, false>(team, a, c, s0, g);
   team.Sync();
-  HOPS_EACH_LANE(team, t, P * P)
+  HOPS_EACH_LANE(t, P * P)
   {
     HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + (t / P) * PLANE + (t % P) * ROW, 1);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, P * Q)
+  HOPS_EACH_LANE(t, P * Q)
   {
     HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s1 + HopsLineY<Q>(t), ROW, s0 + HopsLineY<Q>(t), ROW);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, Q2)
+  HOPS_ALL_LANES(t, Q2)
   {
     V r[P], v[Q];
 
@@ -452,26 +470,26 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   }
   if (diffusion) { /* s1: derivatives in y; s0: in x, in place of the values */
     team.Sync();
-    HOPS_EACH_LANE(team, t, Q2)
+    HOPS_ALL_LANES(t, Q2)
     {
       HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
     }
     if constexpr (Team::lanes == 1) {
-      HOPS_EACH_LANE(team, t, Q2)
+      HOPS_ALL_LANES(t, Q2)
       {
         HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineX<Q>(t), 1, s0 + HopsLineX<Q>(t), 1);
       }
     } else {
       V r[Q], v[Q];
 
-      HopsGet<Q>(s0 + HopsLineX<Q>(team.lane()), 1, r);
+      HopsGet<Q>(s0 + HopsLineX<Q>(t), 1, r);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
       team.Sync();
-      HopsPut<Q>(v, s0 + HopsLineX<Q>(team.lane()), 1);
+      HopsPut<Q>(v, s0 + HopsLineX<Q>(t), 1);
       team.Sync();
     }
   }
-  HOPS_EACH_LANE(team, t, Q2)
+  HOPS_ALL_LANES(t, Q2)
   {
     V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
 
@@ -483,7 +501,7 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   }
   if (diffusion) {
     team.Sync();
-    HOPS_EACH_LANE(team, t, Q2)
+    HOPS_ALL_LANES(t, Q2)
     {
       V v[Q];
 
@@ -494,7 +512,7 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     }
     team.Sync();
   }
-  HOPS_EACH_LANE(team, t, Q2)
+  HOPS_ALL_LANES(t, Q2)
   {
     const V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
     V v[Q], r[P];
@@ -508,12 +526,12 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsPut<P>(r, s0 + HopsLineZ<Q>(t), PLANE);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, P * Q)
+  HOPS_EACH_LANE(t, P * Q)
   {
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, P * P)
+  HOPS_EACH_LANE(t, P * P)
   {
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
   }
@@ -598,17 +616,18 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
   constexpr int                Q2 = Q * Q, ROW = Q | 1, SQUARE = Q * ROW;
   const bool                   diffusion = a.diffusion, mass = a.mass, scalar = a.scalar;
   const int                    cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 3 : 0) + (mass ? 1 : 0);
+  [[maybe_unused]] const int   t = team.lane(); /* one lane counts itself */
   V *const s0 = mem, *const s1 = s0 + SQUARE;
   typename Team::template Lines<Q> u(s1 + SQUARE); /* derivatives in y, and their fluxes */
 
   HopsH1Cell<GEOM, 2, P, false>(team, a, c, s0, g);
   team.Sync();
-  HOPS_EACH_LANE(team, t, P)
+  HOPS_EACH_LANE(t, P)
   {
     HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + t * ROW, 1);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, Q)
+  HOPS_EACH_LANE(t, Q)
   {
     V r[P], v[Q];
 
@@ -622,20 +641,20 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
   }
   if (diffusion) { /* s0: derivatives in x, in place of the values */
     team.Sync();
-    HOPS_EACH_LANE(team, t, Q)
+    HOPS_EACH_LANE(t, Q)
     {
       HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1);
     }
     team.Sync();
   }
-  HOPS_EACH_LANE(team, t, Q)
+  HOPS_EACH_LANE(t, Q)
   {
     HopsH1Points2<Team, GEOM>(tab, a, GEOM == HOPS_GEOMETRY_STORED ? HopsH1Data<Team>(a.qdata, c, nc * Q2) + t : g, g, t, diffusion,
                               mass, scalar, s0 + t, s1 + t, u[t]);
   }
   if (diffusion) {
     team.Sync();
-    HOPS_EACH_LANE(team, t, Q)
+    HOPS_EACH_LANE(t, Q)
     {
       V v[Q];
 
@@ -645,7 +664,7 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
     }
     team.Sync();
   }
-  HOPS_EACH_LANE(team, t, Q)
+  HOPS_EACH_LANE(t, Q)
   {
     V v[Q], r[P];
 
@@ -658,7 +677,7 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsPut<P>(r, s0 + t, ROW);
   }
   team.Sync();
-  HOPS_EACH_LANE(team, t, P)
+  HOPS_EACH_LANE(t, P)
   {
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1);
   }

@@ -1,6 +1,6 @@
 /*
-  Kernels in H1 for any order: the operator where no fused kernel exists, the diagonal, and set-up. A team works
-  on a cell; scratch lies in memory of the team's own where it fits, else in the back end's.
+  Kernels in H1 for any order: the operator where no fused kernel exists, the diagonal, and set-up. A
+  team works on a cell; scratch lies in memory of the team's own where it fits, else in the back end's.
 */
 #pragma once
 #include "lanescontract.h"

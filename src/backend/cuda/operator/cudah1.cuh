@@ -1,4 +1,5 @@
-/* Launches of the fused operator in H1 (lanesh1.h): a block takes several cells, each with threads of its own. */
+/* Launches of the fused operator in H1 (lanesh1.h): a block takes several cells, each with threads of
+   its own. */
 #pragma once
 #include <stdint.h>
 #include <backend/lanes/lanesh1.h>

@@ -20,7 +20,7 @@ static HopsCudaPatchData Data(HopsH1Operator k)
 
 static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
 {
-  HopsH1Operator            k = (HopsH1Operator)A;
+  HopsH1Operator          k = (HopsH1Operator)A;
   const HopsCudaPatchData a = Data(k);
   const size_t            n = k->ncells * sizeof(HopsPatchCell);
   HopsPatchCell          *d;
@@ -37,7 +37,7 @@ static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
 
 static PetscErrorCode Elements(HopsOperator A, const HopsBasis *b, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
-  HopsH1Operator            k  = (HopsH1Operator)A;
+  HopsH1Operator          k  = (HopsH1Operator)A;
   const HopsCudaPatchData a  = Data(k);
   const PetscInt          P2 = b->P * b->P, nt = 4 * b->Q * P2;
   double                 *T, *dT;

@@ -2,7 +2,8 @@
 #pragma once
 #include <backend/lanes/lanes.h>
 
-/* LANES threads in x for each of the CELLS cells of a block; of any number, all of the block, where LANES is 0 */
+/* LANES threads in x for each of the CELLS cells of a block; of any number, all of the block, where
+   LANES is 0 */
 template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam {
   static constexpr int  lanes = LANES, group = 1;
   static constexpr bool indexed = true; /* __grid_constant__ */

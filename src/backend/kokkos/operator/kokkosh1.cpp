@@ -1,4 +1,5 @@
-/* Kokkos back end: launches of the kernels in H1 for any order, of set-up (lanesh1kernels.h), and of faces. */
+/* Kokkos back end: launches of the kernels in H1 for any order, of set-up (lanesh1kernels.h), and of
+   faces. */
 #include <backend/kokkos/runtime/kokkosteam.h>
 #include <backend/lanes/lanesface.h>
 #include <backend/lanes/lanesh1kernels.h>

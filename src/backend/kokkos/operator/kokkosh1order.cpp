@@ -1,5 +1,5 @@
-/* Fused operators in H1 (lanesh1.h) with HOPS_ORDER points per direction; the makefile compiles this file once for
-   each. */
+/* Fused operators in H1 (lanesh1.h) with HOPS_ORDER points per direction; the makefile compiles this
+   file once for each. */
 #include <backend/kokkos/runtime/kokkosteam.h>
 #include <backend/lanes/lanesh1launch.h>
 #include "kokkosh1.h"

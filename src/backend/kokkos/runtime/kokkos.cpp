@@ -66,8 +66,9 @@ static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tables are the other back end's as they are. Its patches begin with an operator's data, which are alike on
-   devices; a host's process does that itself */
+/* Tables are the other back end's as they are, and so is a host's memory, since what one of them
+   allocates the other may free; on devices Kokkos' is the driver's. Its patches begin with an operator's
+   data, which are alike on devices; a host's process does that itself */
 static HopsBackendOps Table()
 {
   HopsBackendOps        b     = {};
@@ -78,7 +79,7 @@ static HopsBackendOps Table()
   b.vectype        = HOPS_KOKKOS_VECTYPE;
   b.memtype        = HOPS_KOKKOS_MEMTYPE;
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
-  b.memory         = &HopsMemoryKokkos;
+  b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;

@@ -49,7 +49,9 @@ PetscErrorCode HopsKokkosGetExec(HopsQueue queue, HopsKokkosExec **exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---- Of devices, as the driver gives it, without the header of kokkos_malloc(): another
+   back end in the same memory, from which this one takes what it lacks, frees what was allocated here,
+   and the reverse. */
 
 template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
 {
@@ -60,7 +62,7 @@ template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsKokkosGetExec(NULL, &exec));
   try {
-    *p = Kokkos::kokkos_malloc<Space>("hops", n);
+    *p = Space().allocate("hops", n);
   } catch (const std::exception &e) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Kokkos has no %g MB in its %s: use more devices, or -hops_backend host. It says: %s",
             n / 1e6, Space::name(), e.what());
@@ -68,11 +70,26 @@ template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sizes are not known here, and matter to Kokkos' tools alone */
 template <class Space> static PetscErrorCode Free(void **p)
 {
   PetscFunctionBegin;
-  if (*p) HopsKokkosCall(Kokkos::kokkos_free<Space>(*p));
+  if (*p) HopsKokkosCall(Space().deallocate("hops", *p, 0));
   *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What still works with the memory of a device ends first */
+static PetscErrorCode PoolFree(void **p)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  if (*p && !HopsKokkosOnHost) {
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    HopsKokkosCall(exec->fence());
+  }
+  PetscCall(Free<HopsKokkosMemory>(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,7 +164,7 @@ static constexpr bool HopsKokkosQueues = !HopsKokkosOnHost;
 const HopsMemoryOps HopsMemoryKokkos = {Malloc<HopsKokkosMemory>,
                                         Free<HopsKokkosMemory>,
                                         Malloc<HopsKokkosMemory>,
-                                        Free<HopsKokkosMemory>,
+                                        PoolFree,
                                         Malloc<HopsKokkosPinned>,
                                         Free<HopsKokkosPinned>,
                                         Copy,

@@ -1,8 +1,11 @@
-/* The team of lanes that kernels of backend/lanes know: a team of Kokkos, or the part of it that works on a cell.
-   On a host it is one lane, whose values are vectors of cells. */
+/* The team of lanes that kernels of backend/lanes know: a team of Kokkos, or the part of it that works
+   on a cell. On a host it is one lane, whose values are vectors of cells. */
 #pragma once
 #define HOPS_KOKKOS
 #include "kokkosimpl.h"
+#if defined(HOPS_KOKKOS_HOST)
+  #define HOPS_LANES_ONE
+#endif
 #include <backend/lanes/lanes.h>
 
 #if defined(HOPS_KOKKOS_HOST)
@@ -19,7 +22,8 @@ typedef float  HopsKokkosFloats __attribute__((vector_size(HOPS_KOKKOS_GROUP * s
   #define HOPS_KOKKOS_GROUP 1
 #endif
 
-/* LANES of a device's lanes for each of the CELLS cells of a team; of any number, all of the team, where LANES is 0 */
+/* LANES of a device's lanes for each of the CELLS cells of a team; of any number, all of the team, where
+   LANES is 0 */
 template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKokkosTeam {
   static constexpr int group = HOPS_KOKKOS_GROUP;
   typedef real         Scalar;
@@ -64,7 +68,7 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
       lane_ = lane_ % (LANES ? LANES : 1);
     }
 #if defined(__CUDA_ARCH__)
-    asm("" : "+r"(lane_)); /* the compiler need not know that it is below LANES: see HOPS_EACH_LANE */
+    asm("" : "+r"(lane_)); /* the compiler need not know that it is below LANES: the branches of HOPS_EACH_LANE stay */
 #endif
   }
   KOKKOS_FORCEINLINE_FUNCTION int part() const
@@ -125,7 +129,8 @@ template <class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosScratch(cons
   return n ? m.team_scratch(level).get_shmem_aligned(n, HOPS_KOKKOS_ALIGN) : NULL;
 }
 
-/* The level for at most n bytes, which the compiler knows: Kokkos has 32 KiB of level 0 on hosts, and 40 on devices with the least */
+/* The level for at most n bytes, which the compiler knows: Kokkos has 32 KiB of level 0 on hosts, and 40
+   on devices with the least */
 static constexpr int HopsKokkosLevel(size_t n)
 {
   return n + HOPS_KOKKOS_ALIGN <= (HopsKokkosOnHost ? 32 : 40) * 1000 ? 0 : 1;

@@ -1,4 +1,5 @@
-/* The one place that knows the differences between versions of Kokkos (3.4 to 5.2), and between its spaces. */
+/* The one place that knows the differences between versions of Kokkos (3.4 to 5.2), and between its
+   spaces. */
 #pragma once
 #include <Kokkos_Core.hpp>
 #include <hops/private/hopsimpl.h>
