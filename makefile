@@ -55,29 +55,33 @@ ifneq ($(hops_cuda),)
 endif
 
 # ---- Kokkos, where asked for: KOKKOS_DIR is its prefix, KOKKOS=1 takes the system's package. Its own header says what it was built
-# for; version 5 needs C++20
+# for, and its CMake files for which processor; version 5 needs C++20
 ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
-  kokkosinc  := $(firstword $(foreach d,$(if $(KOKKOS_DIR),$(KOKKOS_DIR)/include $(KOKKOS_DIR)/include/kokkos,/usr/include/kokkos /usr/include/trilinos /usr/include),\
+  kokkosdir  := $(if $(KOKKOS_DIR),$(abspath $(KOKKOS_DIR)))
+  kokkosinc  := $(firstword $(foreach d,$(if $(kokkosdir),$(kokkosdir)/include $(kokkosdir)/include/kokkos,/usr/include/kokkos /usr/include/trilinos /usr/include),\
                   $(if $(wildcard $(d)/KokkosCore_config.h),$(d))))
-  kokkosconf := $(if $(kokkosinc),$(shell sed -n 's/^.define KOKKOS_\(ENABLE_[A-Z]*\|VERSION\) *$$/\1/p; s/^.define KOKKOS_VERSION \([0-9]*\)$$/\1/p' $(kokkosinc)/KokkosCore_config.h))
+  kokkosconf := $(if $(kokkosinc),$(shell sed -n 's/^.define KOKKOS_\(ENABLE_[A-Z]*\) *$$/\1/p; s/^.define KOKKOS_VERSION \([0-9]*\)$$/\1/p' $(kokkosinc)/KokkosCore_config.h))
   kokkosstd  := -std=gnu++$(shell [ 0$(filter 3% 4% 5%,$(kokkosconf)) -ge 50000 ] && echo 20 || echo 17)
-  kokkoslib  := $(firstword $(wildcard $(KOKKOS_DIR)/lib/libkokkoscore.* $(KOKKOS_DIR)/lib64/libkokkoscore.* /usr/lib/*/libkokkoscore.so /usr/lib/*/libtrilinos_kokkoscore.so))
-  CPPFLAGS   += -DHOPS_HAVE_KOKKOS
+  kokkoslib  := $(firstword $(wildcard $(if $(kokkosdir),$(kokkosdir)/lib/libkokkoscore.so $(kokkosdir)/lib64/libkokkoscore.so $(kokkosdir)/lib/*/libkokkoscore.so,\
+                  /usr/lib/*/lib$(if $(findstring trilinos,$(kokkosinc)),trilinos_)kokkoscore.so)))
+  kokkosarch := $(if $(kokkoslib),$(shell grep -ohs -- '-m\(arch\|tune\|cpu\)=[a-zA-Z0-9.-]*' $(dir $(kokkoslib))cmake/Kokkos/KokkosTargets.cmake | sort -u))
+  cflags     += -DHOPS_HAVE_KOKKOS
+  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized \
+                -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) -DHOPS_HAVE_KOKKOS $(kokkosarch) $(CPPFLAGS) $(CXXFLAGS)
+  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
-    kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) $(filter-out -std=%,$(nvccflags)) $(CPPFLAGS)
+    kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) \
+                  $(filter-out -std=%,$(nvccflags)) -DHOPS_HAVE_KOKKOS $(CPPFLAGS)
     ldlibs     += -Wl,--allow-shlib-undefined
   else
     KOKKOS_CXX ?= $(firstword $(CXX))
     kokkoscxx   = $(cxxflags)
   endif
-  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
-  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
-  # the processor that Kokkos was built for, which its CMake files know
-  cxxflags   += $(shell grep -ohs -- '-m\(arch\|tune\|cpu\)=[a-zA-Z0-9.-]*' $(dir $(kokkoslib))cmake/Kokkos/KokkosTargets.cmake | sort -u)
   ifneq ($(filter ENABLE_OPENMP,$(kokkosconf)),)
-    cxxflags += -fopenmp
-    LDFLAGS  += -fopenmp
+    cxxflags  += -fopenmp
+    kokkoscxx += $(if $(filter ENABLE_CUDA,$(kokkosconf)),-Xcompiler -fopenmp)
+    LDFLAGS   += -fopenmp
   endif
 endif
 
@@ -127,7 +131,11 @@ $(BUILD)/.flags: petsc-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-foun
 .PHONY: kokkos-found
 kokkos-found:
 	@test -n "$(kokkosinc)" -a -n "$(kokkoslib)" || { \
-	  echo "hops: no Kokkos in KOKKOS_DIR='$(KOKKOS_DIR)': install Debian's libkokkos-dev (12, 13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to a prefix" >&2; exit 1; }
+	  echo "hops: no Kokkos as a shared library in KOKKOS_DIR='$(KOKKOS_DIR)'." >&2; \
+	  echo "Install Debian's libkokkos-dev (12 and 13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to a prefix (config/build-kokkos)." >&2; exit 1; }
+	@test -z "$(filter ENABLE_CUDA,$(kokkosconf))" -o -n "$(hops_cuda)" || { \
+	  echo "hops: the Kokkos in $(kokkosinc) works on CUDA, and this PETSc has no CUDA. Take a PETSc with CUDA, or a Kokkos for the host." >&2; exit 1; }
+	@command -v $(firstword $(KOKKOS_CXX)) >/dev/null || { echo "hops: no compiler for Kokkos: set KOKKOS_CXX (now '$(KOKKOS_CXX)')" >&2; exit 1; }
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
@@ -318,6 +326,7 @@ help:
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'
 	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'
+	@echo 'KOKKOS_CXX              the compiler of its sources (default: nvcc for CUDA, else PETSc'"'"'s C++; hipcc for HIP)'
 	@echo 'KOKKOS=1, KOKKOS_DIR=prefix   with the back end kokkos, on the system'"'"'s Kokkos or on that of a prefix'
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'

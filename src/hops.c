@@ -75,6 +75,7 @@ static PetscErrorCode HopsRegisterEvents(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventRegister("HopsSpaceSetUp", HOPS_SPACE_CLASSID, &HopsEvent.space));
+  PetscCall(PetscLogEventRegister("HopsDelegated", HOPS_SPACE_CLASSID, &HopsEvent.delegated));
   PetscCall(PetscLogEventRegister("MatPASetUp", MAT_CLASSID, &HopsEvent.pasetup));
   PetscCall(PetscLogEventRegister("MatPAMult", MAT_CLASSID, &HopsEvent.pamult));
   PetscCall(PetscLogEventRegister("MatPADiagonal", MAT_CLASSID, &HopsEvent.padiag));

@@ -79,10 +79,11 @@ PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
   PetscCall(DMGetVecType(dm, &type));
   for (PetscInt i = 0; type && i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) { /* "cuda", "seqcuda", "mpicuda" */
     if (HopsBackends[i]->host) continue;
-    PetscCall(PetscStrstr(type, HopsBackends[i]->name, &found));
+    PetscCall(PetscStrstr(type, HopsBackends[i]->vectype, &found));
     if (found) {
       sp->backend = HopsBackends[i];
       PetscCall(PetscInfo(sp, "back end %s, as the DM's vectors have type %s\n", sp->backend->name, type));
+      break;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,6 +100,8 @@ PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscScalar a[], 
   }
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(VecCreateMPICUDAWithArray(comm, 1, sp->nT, sp->N, a, x));
+#else
+  SETERRQ(comm, PETSC_ERR_SUP, "Vectors on arrays of the back end %s: use -hops_backend host", sp->backend->name);
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

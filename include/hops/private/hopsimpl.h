@@ -245,8 +245,8 @@ PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual,
-    essential, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
+  PetscLogEvent space, delegated, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver,
+    residual, essential, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

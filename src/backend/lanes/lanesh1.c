@@ -1,7 +1,7 @@
 /* Operators in H1 of back ends that launch kernels for teams of lanes: their data. */
 #include "lanesh1impl.h"
 
-/* Device memory i of the kernel, at least n bytes */
+/* Memory i of the kernel, the back end's, at least n bytes */
 static PetscErrorCode Reserve(HopsH1Operator k, int i, size_t n)
 {
   PetscFunctionBegin;
@@ -191,6 +191,16 @@ static PetscErrorCode SetUpCoefficients(HopsH1Operator k, PetscInt first, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lanes of the last group that have no cell compute as the last cell does: on a host, where groups are */
+static void FillGroup(HopsH1Operator k, double *data, size_t n)
+{
+  const int group = k->args.group, last = (int)((k->ncells - 1) % group);
+
+  data += (size_t)(k->ncells / group) * n * group;
+  for (size_t i = 0; i < n && last < group - 1; ++i)
+    for (int l = last + 1; l < group; ++l) data[i * group + l] = data[i * group + last];
+}
+
 /* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
 static PetscErrorCode SetUpFinish(HopsH1Operator k, PetscInt first, PetscInt n, PetscInt *bad, PetscReal *det)
 {
@@ -205,6 +215,9 @@ static PetscErrorCode SetUpFinish(HopsH1Operator k, PetscInt first, PetscInt n, 
     *bad = first + cell;
   }
   if (first + n == k->ncells) {
+    if (k->args.group > 1 && k->args.geometry == HOPS_GEOMETRY_STORED)
+      FillGroup(k, k->setup.qdata, k->setup.ncomp * HopsPower(k->args.Q, k->args.dim));
+    else if (k->args.group > 1) FillGroup(k, k->setup.geom, HopsGeometrySize(k->args.geometry, k->args.dim));
     for (int i = 4; i < 6; i++) {
       PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
       k->size[i] = 0;

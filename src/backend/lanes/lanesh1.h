@@ -21,7 +21,7 @@
   Beside what lanes.h says, a team has
 
     lanes, group       how many lanes, known to the compiler; cells in a value
-    cell()             the first cell of the team's values, of those of the launch
+    cell(first)        the first cell of the team's values, of a launch that begins at `first`
     indexed            are arguments of a kernel indexed as cheaply as memory?
     Scalar, Value      double or float; that, or a vector of them
     Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address

@@ -40,7 +40,7 @@ struct _HopsH1Operator {
   PetscInt             ncells, ninterior;
   PetscBool            alone;                                       /* no other rank, so that the parts need not be kept apart */
   const double        *X;                                           /* the space's coordinates, where the back end works */
-  double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end\'s */
+  double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end's */
   void                *mem[8]; /* the back end's: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
   size_t               size[8];
   void                *flag; /* the back end's: determinant and cell of HopsSetUpArgs */

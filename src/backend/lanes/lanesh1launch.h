@@ -2,7 +2,6 @@
   Launches of the fused operator in H1 (lanesh1.h): from the arguments to the kernel for these nodes, points,
   geometry and terms. A back end brings a class with
 
-    Scalar                                double or float
     Run3<P, Q, GEOM, TERMS>(tables, cells)   launches HopsH1Apply3()
     Run2<P, Q, GEOM>(tables, cells)          launches HopsH1Apply2()
 */

@@ -76,8 +76,8 @@ PetscErrorCode HopsH1SingleCreate(HopsOperator A, HopsOperator *single)
              "nodes, "
              "not with %d points for %d nodes: set -mat_pa_q_1d, or use -pc_hopsmg_precision double",
              k->kernels->backend->name, a->Q, a->P);
-  n = (PetscInt)(k->size[stored ? 1 : 6] / sizeof(double));
-  PetscCall((*s->kernels->backend->memory->Malloc)(n * sizeof(float), &s->mem[0]));
+  PetscCall(PetscIntCast((PetscInt64)(k->size[stored ? 1 : 6] / sizeof(double)), &n));
+  PetscCall((*s->kernels->backend->memory->Malloc)((size_t)n * sizeof(float), &s->mem[0]));
   PetscCall(
     (*s->kernels->backend->vector->Convert)(PETSC_FLOAT, n, 1.0, (const double *)k->mem[stored ? 1 : 6], (float *)s->mem[0]));
   a->qdata = (const double *)(stored ? s->mem[0] : NULL);

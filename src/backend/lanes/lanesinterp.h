@@ -197,7 +197,7 @@ template <class Back> struct HopsLanesInterp {
 
   template <class T> HopsInterpArgs<T> Args(const T *matrix, PetscInt first, PetscInt n) const
   {
-    return {dim, M, N, nT, nb, (int)n, source + first * ns, target + first * nt, matrix, (T *)work, nwork};
+    return {dim, M, N, nT, nb, (int)n, source + (size_t)first * ns, target + (size_t)first * nt, matrix, (T *)work, nwork};
   }
 
   template <class T, class F> PetscErrorCode Launch(PetscInt n, const F &f) const
@@ -362,7 +362,7 @@ template <class Back> struct HopsLanesInterp {
     k->nT        = (int)from->nT;
     k->nmacro    = nmacro;
     k->ninterior = ninterior;
-    PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck((PetscInt64)nmacro * PetscMax(k->ns, k->nt) < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "More than 2^31 nodes of macro cells on one rank: use more ranks");
     PetscCall(ToBack(nmacro * k->ns * sizeof(int), source, &k->source));
     PetscCall(ToBack(nmacro * k->nt * sizeof(int), target, &k->target));

@@ -1,15 +1,15 @@
 /*
-  Jacobians of element maps at all quadrature points of cells, for set-up: J[i][j] = dx_i/dxi_j. A block works
+  Jacobians of element maps at all quadrature points of cells, for set-up: J[i][j] = dx_i/dxi_j. A team works
   on a cell, on planes of points of the last direction at a time, and sums over the map's nodes in one
-  direction after the other; maps of few nodes are summed in full by a thread for each point.
+  direction after the other; maps of few nodes are summed in full by a lane for each point.
 */
 #pragma once
 #include "lanesgeom.h"
 
 #define HOPS_JACOBIAN_LANES 128
 
-/* Blocks of a launch, planes of points of a cell that a block takes at a time, and its bytes of shared
-   memory; both are 0 where full sums are as good, or memory is short */
+/* Teams of a launch, planes of points of a cell that a team takes at a time, and its bytes of scratch;
+   both are 0 where full sums are as good, or scratch is short */
 static inline unsigned int HopsJacobianTeams(const HopsSetUpArgs *s, int *planes, size_t *bytes)
 {
   const int    n = s->Pg, Q = s->Q, T = HOPS_JACOBIAN_LANES;
@@ -62,7 +62,7 @@ HOPS_LANES_CALLED void JacobianRows(const Team &team, const HopsSetUpArgs &s, co
   team.Sync();
 }
 
-/* at(c, q, J) for all points q of cell c = blockIdx.x, by the block's threads */
+/* at(c, q, J) for all points q of cell c = team.index(), by the team's lanes */
 template <int DIM, class Team, class At>
 HOPS_LANES_CALLED void ForJacobians(const Team &team, const HopsSetUpArgs &s, int planes, double *scratch, const At &at)
 {
@@ -95,7 +95,7 @@ HOPS_LANES_CALLED void ForJacobians(const Team &team, const HopsSetUpArgs &s, in
   }
 }
 
-/* at(c, q, J) for the point of this thread of all, by full sums */
+/* at(c, q, J) for point t of all, by full sums */
 template <int DIM, class At> HOPS_LANES_CALLED void AtJacobian(const HopsSetUpArgs &s, size_t t, const At &at)
 {
   const int nq = HopsLanesPower(s.Q, DIM);

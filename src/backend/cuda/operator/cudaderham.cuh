@@ -2,7 +2,7 @@
   Fused operators on H(curl), H(div) and L2: gather, derivative on the lattice, interpolation, quadrature
   data, the transposes and the scatter in one launch.
 
-  As in cudah1.cuh a thread holds a line and applies even and odd halves of a one-dimensional matrix to it,
+  As in lanesh1.h a thread holds a line and applies even and odd halves of a one-dimensional matrix to it,
   and shared memory exchanges lines between directions. A component has P - 1 entries (the edge functions) in
   the directions in which it extends, its open ones, and P in the others. The field is interpolated component
   by component for its own term; its curl or divergence, whose components are sums of entries of the field,

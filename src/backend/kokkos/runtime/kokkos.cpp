@@ -4,20 +4,17 @@
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopspatchimpl.h>
 
-static PetscLogEvent HopsDelegated;
-
 /* The other back end in this memory. -info names what is taken of it, and -log_view counts */
 static PetscErrorCode HopsKokkosDelegate(HopsSpace sp, const char what[], const HopsBackendOps **other)
 {
   PetscFunctionBegin;
-  if (!HopsDelegated) PetscCall(PetscLogEventRegister("HopsDelegated", HOPS_SPACE_CLASSID, &HopsDelegated));
   PetscCall(HopsBackendOfMemory(HOPS_KOKKOS_MEMTYPE, other));
   PetscCheck(*other && *other != &HopsBackendKokkos, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The back end kokkos has no %s on %s yet, and no other back end works there: use -hops_backend host", what,
              HopsKokkosExec::name());
   PetscCall(PetscInfo(sp, "%s: of the back end %s, for kokkos\n", what, (*other)->name));
-  PetscCall(PetscLogEventBegin(HopsDelegated, sp, 0, 0, 0));
-  PetscCall(PetscLogEventEnd(HopsDelegated, sp, 0, 0, 0));
+  PetscCall(PetscLogEventBegin(HopsEvent.delegated, sp, 0, 0, 0));
+  PetscCall(PetscLogEventEnd(HopsEvent.delegated, sp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

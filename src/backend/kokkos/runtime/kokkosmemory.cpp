@@ -5,21 +5,24 @@ struct _HopsQueue {
   HopsKokkosExec exec;
 };
 
-static HopsKokkosExec *HopsKokkosDefault; /* works in the order of PETSc's vectors */
-static PetscBool       HopsKokkosOwned;   /* hops started Kokkos, and ends it */
+static HopsKokkosExec  *HopsKokkosDefault; /* works in the order of PETSc's vectors, on this stream */
+static HopsKokkosStream HopsKokkosDefaultStream;
+static PetscBool        HopsKokkosOwned; /* hops started Kokkos, and ends it */
 
-/* When PETSc ends: MPI is still there, and no space is */
+/* When PETSc ends: MPI is still there, and no space is. A program that started Kokkos may have ended it */
 static PetscErrorCode HopsKokkosFinalize(void)
 {
   PetscFunctionBegin;
-  HopsKokkosCall(delete HopsKokkosDefault; HopsKokkosDefault = NULL; if (HopsKokkosOwned) Kokkos::finalize());
+  if (Kokkos::is_initialized()) HopsKokkosCall(delete HopsKokkosDefault; if (HopsKokkosOwned) Kokkos::finalize());
+  HopsKokkosDefault = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc starts Kokkos itself where it was built with it, and ends it after what is registered here */
 static PetscErrorCode HopsKokkosInitialize(void)
 {
-  int device;
+  int             device;
+  HopsKokkosExec *exec;
 
   PetscFunctionBegin;
   PetscCall(HopsKokkosDevice(&device));
@@ -33,25 +36,37 @@ static PetscErrorCode HopsKokkosInitialize(void)
     HopsKokkosCall(HopsKokkosStart(device));
     HopsKokkosOwned = PETSC_TRUE;
   }
-  HopsKokkosCall(HopsKokkosDefault = new HopsKokkosExec());
-  PetscCall(HopsKokkosMain(HopsKokkosDefault));
+  PetscCall(HopsKokkosGetStream(&HopsKokkosDefaultStream));
+  HopsKokkosCall(exec = new HopsKokkosExec(HopsKokkosOn(HopsKokkosDefaultStream)));
   PetscCall(PetscRegisterFinalize(HopsKokkosFinalize));
+  HopsKokkosDefault = exec;
   PetscCall(PetscInfo(NULL, "Kokkos %d.%d.%d works on %s, with %d threads\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                      KOKKOS_VERSION % 100, HopsKokkosExec::name(), (int)HopsKokkosDefault->concurrency()));
+                      KOKKOS_VERSION % 100, HopsKokkosExec::name(), (int)exec->concurrency()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's stream may be another one than before */
 PetscErrorCode HopsKokkosGetExec(HopsQueue queue, HopsKokkosExec **exec)
 {
+  HopsKokkosStream stream;
+
   PetscFunctionBegin;
   if (!HopsKokkosDefault) PetscCall(HopsKokkosInitialize());
+  if (!queue) {
+    PetscCall(HopsKokkosGetStream(&stream));
+    if (stream != HopsKokkosDefaultStream) {
+      HopsKokkosCall(HopsKokkosDefault->fence(); *HopsKokkosDefault = HopsKokkosOn(stream));
+      HopsKokkosDefaultStream = stream;
+    }
+  }
   *exec = queue ? &queue->exec : HopsKokkosDefault;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Memory ---- Of devices, as the driver gives it, without the header of kokkos_malloc(): another
-   back end in the same memory, from which this one takes what it lacks, frees what was allocated here,
-   and the reverse. */
+/* ---- Memory of devices: as their driver gives it, without the header of kokkos_malloc(). Another back
+   end in the same memory, from which this one takes what it lacks, frees what was allocated here, and the
+   reverse. (A Kokkos that takes memory from the driver's pools frees it by its size, which is not known
+   here: as blocks of any other size, which drivers allow) ---- */
 
 template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
 {
@@ -70,7 +85,6 @@ template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sizes are not known here, and matter to Kokkos' tools alone */
 template <class Space> static PetscErrorCode Free(void **p)
 {
   PetscFunctionBegin;

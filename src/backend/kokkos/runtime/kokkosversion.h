@@ -1,5 +1,5 @@
-/* The one place that knows the differences between versions of Kokkos (3.4 to 5.2), and between its
-   spaces. */
+/* The one place that knows the differences between versions of Kokkos (written for 3.4 to 5.2), and
+   between its spaces. */
 #pragma once
 #include <Kokkos_Core.hpp>
 #include <hops/private/hopsimpl.h>
@@ -7,19 +7,26 @@
 #if defined(KOKKOS_ENABLE_CUDA) && defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
+#if defined(KOKKOS_ENABLE_HIP) && defined(PETSC_HAVE_HIP)
+  #include <petscdevice_hip.h>
+#endif
 
 /* Where kernels run, and their memory: Kokkos' own choice, the first of those it was built for */
 typedef Kokkos::DefaultExecutionSpace       HopsKokkosExec;
 typedef HopsKokkosExec::memory_space        HopsKokkosMemory;
 typedef Kokkos::RangePolicy<HopsKokkosExec> HopsKokkosRange;
 
-/* The process reads and writes that memory */
-static constexpr bool HopsKokkosOnHost =
-  Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, HopsKokkosMemory>::accessible;
-
-/* One lane of a team does the work of all, for a vector of cells */
+/* The process reads and writes that memory, and one lane of a team does the work of all, for a vector of
+   cells. (Memory that a device shares with the process does not make it a host: work there must be waited
+   for) */
 #if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP) && !defined(KOKKOS_ENABLE_SYCL)
   #define HOPS_KOKKOS_HOST
+static constexpr bool HopsKokkosOnHost = true;
+#else
+static constexpr bool              HopsKokkosOnHost = false;
+#endif
+#if defined(KOKKOS_ENABLE_OPENACC) || defined(KOKKOS_ENABLE_OPENMPTARGET) || defined(KOKKOS_ENABLE_HPX)
+  #error "hops works on Kokkos' Serial, Threads, OpenMP, Cuda and HIP: take a Kokkos for one of these"
 #endif
 
 /* y += v, by one of those who work at once; no other works beside the only thread of Serial */
@@ -52,16 +59,7 @@ typedef Kokkos::Experimental::HIPHostPinnedSpace HopsKokkosPinned;
     #error "This Kokkos works on HIP, and this PETSc has no HIP: configure PETSc --with-hip, or take a Kokkos for the host"
   #endif
 #elif defined(KOKKOS_ENABLE_SYCL)
-  #if KOKKOS_VERSION >= 40000
-typedef Kokkos::SYCLHostUSMSpace HopsKokkosPinned;
-  #else
-typedef Kokkos::Experimental::SYCLHostUSMSpace HopsKokkosPinned;
-  #endif
-  #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_SYCL
-  #define HOPS_KOKKOS_VECTYPE VECKOKKOS
-  #if !defined(PETSC_HAVE_SYCL) || !defined(PETSC_HAVE_KOKKOS_KERNELS)
-    #error "This Kokkos works on SYCL: configure PETSc --with-sycl, with Kokkos and Kokkos Kernels, or take a Kokkos for the host"
-  #endif
+  #error "The order of work of Kokkos and of PETSc's vectors is not known to hops on SYCL: take a Kokkos for another space"
 #else
 typedef Kokkos::HostSpace HopsKokkosPinned;
   #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_HOST
@@ -100,20 +98,35 @@ static inline void HopsKokkosStart(int device)
   Kokkos::initialize(settings);
 }
 
-/* An instance that works in the order of PETSc's own vectors; and another beside it. The handles of streams
-   are the callers' */
-static inline PetscErrorCode HopsKokkosMain(HopsKokkosExec *exec)
+/* Where PETSc's own vectors work now */
+#if defined(KOKKOS_ENABLE_CUDA)
+typedef cudaStream_t HopsKokkosStream;
+#elif defined(KOKKOS_ENABLE_HIP)
+typedef hipStream_t HopsKokkosStream;
+#else
+typedef int HopsKokkosStream;
+#endif
+static inline PetscErrorCode HopsKokkosGetStream(HopsKokkosStream *stream)
 {
   PetscFunctionBegin;
 #if defined(KOKKOS_ENABLE_CUDA)
-  cudaStream_t stream;
-
-  PetscCall(HopsGetCUDAStream(&stream));
-  *exec = HopsKokkosExec(stream);
+  PetscCall(HopsGetCUDAStream(stream));
+#elif defined(KOKKOS_ENABLE_HIP)
+  PetscCall(PetscGetCurrentHIPStream(stream));
 #else
-  *exec                     = HopsKokkosExec();
+  *stream = 0;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An instance that works there; and another beside it */
+static inline HopsKokkosExec HopsKokkosOn(HopsKokkosStream stream)
+{
+#if defined(HOPS_KOKKOS_HOST)
+  return HopsKokkosExec();
+#else
+  return HopsKokkosExec(stream);
+#endif
 }
 
 static inline HopsKokkosExec HopsKokkosBeside(const HopsKokkosExec &exec)
