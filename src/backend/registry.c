@@ -78,7 +78,7 @@ PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
   if (sp->backendset) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetVecType(dm, &type));
   for (PetscInt i = 0; type && i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) { /* "cuda", "seqcuda", "mpicuda" */
-    if (HopsBackends[i]->host) continue;
+    if (PetscMemTypeHost(HopsBackends[i]->memtype)) continue;
     PetscCall(PetscStrstr(type, HopsBackends[i]->vectype, &found));
     if (found) {
       sp->backend = HopsBackends[i];
