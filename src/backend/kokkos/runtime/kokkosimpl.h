@@ -19,6 +19,18 @@
    Kokkos where nobody did */
 PetscErrorCode HopsKokkosGetExec(HopsQueue, HopsKokkosExec **);
 
+/* f(i), i < n, in the order of a queue's work, or of the back end's */
+template <class F> PetscErrorCode HopsKokkosEach(HopsQueue queue, const char name[], size_t n, const F &f)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsKokkosGetExec(queue, &exec));
+  HopsKokkosCall(Kokkos::parallel_for(name, HopsKokkosRange(*exec, 0, n), f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
 PETSC_INTERN const HopsVectorOps HopsVectorKokkos;

@@ -181,13 +181,7 @@ struct HopsKokkosBack {
 
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
   {
-    HopsKokkosExec *exec;
-
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HopsKokkosGetExec(NULL, &exec));
-    HopsKokkosCall(Kokkos::parallel_for(name, Kokkos::RangePolicy<HopsKokkosExec, Kokkos::IndexType<size_t>>(*exec, 0, n), f));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return HopsKokkosEach(NULL, name, n, f);
   }
 
   static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)

@@ -1,16 +1,9 @@
 /* Kokkos back end: vectors of doubles and of floats. */
 #include "kokkosimpl.h"
 
-/* f(i), 0 <= i < n, in the order of a queue's work */
 template <class F> static PetscErrorCode Each(HopsQueue queue, PetscInt n, const F &f)
 {
-  HopsKokkosExec *exec;
-
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsKokkosGetExec(queue, &exec));
-  HopsKokkosCall(Kokkos::parallel_for("HopsVector", HopsKokkosRange(*exec, 0, n), f));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return HopsKokkosEach(queue, "HopsVector", n, f);
 }
 
 template <class Real> static PetscErrorCode ZeroOf(PetscInt n, Real *y)

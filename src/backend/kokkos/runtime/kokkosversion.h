@@ -12,9 +12,9 @@
 #endif
 
 /* Where kernels run, and their memory: Kokkos' own choice, the first of those it was built for */
-typedef Kokkos::DefaultExecutionSpace       HopsKokkosExec;
-typedef HopsKokkosExec::memory_space        HopsKokkosMemory;
-typedef Kokkos::RangePolicy<HopsKokkosExec> HopsKokkosRange;
+typedef Kokkos::DefaultExecutionSpace                                  HopsKokkosExec;
+typedef HopsKokkosExec::memory_space                                   HopsKokkosMemory;
+typedef Kokkos::RangePolicy<HopsKokkosExec, Kokkos::IndexType<size_t>> HopsKokkosRange;
 
 /* The process reads and writes that memory, and one lane of a team does the work of all, for a vector of
    cells. (Memory that a device shares with the process does not make it a host: work there must be waited
