@@ -1,6 +1,6 @@
 /* Geometry factors of the low-order-refined matrix at the nodes of cells. */
 #include "cudalor.h"
-#include <backend/lanes/lanesgeom.h>
+#include <backend/lanes/operator/lanesgeom.h>
 
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
 template <int DIM> __device__ static void TimesKappa(int nc, const double *__restrict__ K, const double A[], double T[])

@@ -4,8 +4,8 @@
 */
 #include "cudaderham.h"
 #include <backend/cuda/runtime/cudateam.cuh>
-#include <backend/lanes/lanescontract.h>
-#include <backend/lanes/lanesjacobian.h>
+#include <backend/lanes/operator/lanescontract.h>
+#include <backend/lanes/operator/lanesjacobian.h>
 
 #define HOPS_CUDA_FORM_THREADS 128
 #define HOPS_CUDA_FORM_SHARED  (200 * 1024)

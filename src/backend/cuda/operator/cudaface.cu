@@ -1,6 +1,6 @@
 /* CUDA back end: terms on boundary faces (lanesface.h). */
 #include <backend/cuda/runtime/cudalaunch.cuh>
-#include <backend/lanes/lanesface.h>
+#include <backend/lanes/operator/lanesface.h>
 
 PetscErrorCode HopsFacesCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[],
                                     const PetscScalar qdata[], HopsOperator *A)

@@ -2,7 +2,7 @@
    its own. */
 #pragma once
 #include <stdint.h>
-#include <backend/lanes/lanesh1.h>
+#include <backend/lanes/operator/lanesh1.h>
 #include <backend/cuda/runtime/cudateam.cuh>
 
 /* The scalars of kernels and of their data: float in the files that define HOPS_CUDA_SINGLE */

@@ -1,6 +1,6 @@
 /* CUDA back end: launches of operators in H1. */
 #pragma once
-#include <backend/lanes/lanesh1impl.h>
+#include <backend/lanes/operator/lanesh1impl.h>
 
 EXTERN_C_BEGIN
 #define HOPS_CUDA_DECLARE(Q) \

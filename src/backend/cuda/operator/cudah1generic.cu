@@ -1,6 +1,6 @@
 /* CUDA back end: launches of the kernels in H1 for any order, and of set-up (lanesh1kernels.h). */
 #include <backend/cuda/runtime/cudalaunch.cuh>
-#include <backend/lanes/lanesh1kernels.h>
+#include <backend/lanes/operator/lanesh1kernels.h>
 #include "cudah1.h"
 
 static HopsH1Kernels Kernels()

@@ -1,7 +1,7 @@
 /* Launches of the fused operator for Q points per direction and up to Q nodes. */
 #pragma once
 #include <backend/cuda/runtime/cudaimpl.h>
-#include <backend/lanes/lanesh1launch.h>
+#include <backend/lanes/operator/lanesh1launch.h>
 #include "cudah1.cuh"
 #include "cudah1first.cuh"
 

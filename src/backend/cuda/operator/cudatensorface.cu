@@ -4,7 +4,7 @@
   first; the trace and the normal derivative at the nodes of the face lie beside them.
 */
 #include "cudatensor.cuh"
-#include <backend/lanes/lanes.h>
+#include <backend/lanes/runtime/lanes.h>
 
 #define HOPS_CUDA_FACES_THREADS 128
 

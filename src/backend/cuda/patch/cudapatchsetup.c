@@ -1,6 +1,6 @@
 /* CUDA back end: what the set-up of patches takes of the device. */
 #include <backend/cuda/runtime/cudaimpl.h>
-#include <backend/lanes/lanesh1impl.h>
+#include <backend/lanes/operator/lanesh1impl.h>
 #include "cudapatchmatrix.h"
 #include "cudapatchpc.h"
 

@@ -2,7 +2,7 @@
    it says so. */
 #pragma once
 #include <hops/private/hopsimpl.h>
-#include <backend/lanes/lanesargs.h>
+#include <backend/lanes/operator/lanesargs.h>
 #include <petscdevice_cuda.h>
 
 EXTERN_C_BEGIN

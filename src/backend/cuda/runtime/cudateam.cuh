@@ -1,6 +1,6 @@
 /* The team of lanes that kernels of backend/lanes know: the threads of a block, or those of a cell. */
 #pragma once
-#include <backend/lanes/lanes.h>
+#include <backend/lanes/runtime/lanes.h>
 
 /* LANES threads in x for each of the CELLS cells of a block; of any number, all of the block, where
    LANES is 0 */

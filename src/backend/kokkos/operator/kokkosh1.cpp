@@ -1,8 +1,8 @@
 /* Kokkos back end: launches of the kernels in H1 for any order, of set-up (lanesh1kernels.h), and of
    faces. */
 #include <backend/kokkos/runtime/kokkosteam.h>
-#include <backend/lanes/lanesface.h>
-#include <backend/lanes/lanesh1kernels.h>
+#include <backend/lanes/operator/lanesface.h>
+#include <backend/lanes/operator/lanesh1kernels.h>
 #include "kokkosh1.h"
 
 static HopsH1Kernels Kernels()

@@ -1,7 +1,7 @@
 /* Fused operators in H1 (lanesh1.h) with HOPS_ORDER points per direction; the makefile compiles this
    file once for each. */
 #include <backend/kokkos/runtime/kokkosteam.h>
-#include <backend/lanes/lanesh1launch.h>
+#include <backend/lanes/operator/lanesh1launch.h>
 #include "kokkosh1.h"
 
 /* Teams of a launch: on a host a team takes a group of cells */

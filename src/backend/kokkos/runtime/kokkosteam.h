@@ -6,7 +6,7 @@
 #if defined(HOPS_KOKKOS_HOST)
   #define HOPS_LANES_ONE
 #endif
-#include <backend/lanes/lanes.h>
+#include <backend/lanes/runtime/lanes.h>
 
 #if defined(HOPS_KOKKOS_HOST)
   #if defined(__AVX512F__)

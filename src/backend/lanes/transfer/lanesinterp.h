@@ -5,8 +5,8 @@
   bit. Back is a back end's class: see lanes.h.
 */
 #pragma once
-#include "lanes.h"
-#include "laneslog.h"
+#include <backend/lanes/runtime/lanes.h>
+#include <backend/lanes/runtime/laneslog.h>
 
 template <class T> struct HopsInterpArgs {
   int        dim, M, N, nT, nb, n; /* n: macro cells */

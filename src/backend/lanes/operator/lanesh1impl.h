@@ -2,7 +2,7 @@
    operator's data. */
 #pragma once
 #include <hops/private/hopsformimpl.h>
-#include "laneslog.h"
+#include <backend/lanes/runtime/laneslog.h>
 #include "lanesargs.h"
 #include "lanesorders.h"
 

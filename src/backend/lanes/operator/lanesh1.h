@@ -27,7 +27,7 @@
     Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address
 */
 #pragma once
-#include "lanes.h"
+#include <backend/lanes/runtime/lanes.h>
 #include "lanesargs.h"
 
 /* Even and odd parts of B [Q][P] and C [Q][Q], e.g. Be[q][i] = (B[q][i] + B[q][P-1-i])/2; weights and points

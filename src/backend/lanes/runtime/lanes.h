@@ -28,7 +28,7 @@
 */
 #pragma once
 #include <stddef.h>
-#include "lanesargs.h"
+#include "lanesconst.h"
 #if defined(HOPS_KOKKOS)
   #include <Kokkos_Macros.hpp>
   #define HOPS_LANES        KOKKOS_FORCEINLINE_FUNCTION

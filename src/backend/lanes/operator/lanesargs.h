@@ -4,14 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <petscsys.h>
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-  #define HOPS_LANES_CONSTEXPR __host__ __device__ constexpr
-#elif defined(__cplusplus)
-  #define HOPS_LANES_CONSTEXPR constexpr
-#else
-  #define HOPS_LANES_CONSTEXPR static inline
-#endif
+#include <backend/lanes/runtime/lanesconst.h>
 
 /* Where quadrature data come from: memory; a constant tensor for each cell; the corners of a bi- or trilinear
    cell */

@@ -1,7 +1,7 @@
 /* Geometry at a point: Jacobians of cells that their corners describe, adjugates, tensors in reference
    coordinates. */
 #pragma once
-#include "lanes.h"
+#include <backend/lanes/runtime/lanes.h>
 #include "lanesargs.h"
 #include <hops/private/hopsadjugate.h>
 

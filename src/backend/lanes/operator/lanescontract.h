@@ -1,6 +1,6 @@
 /* Tensor contractions of any size by the lanes of a team. */
 #pragma once
-#include "lanes.h"
+#include <backend/lanes/runtime/lanes.h>
 
 #define HOPS_LANES_GROUP 4
 
