@@ -58,6 +58,15 @@ template <class T> HOPS_LANES T HopsLoadOnce(const T *p)
 #endif
 }
 
+HOPS_LANES int HopsLanesMin(int a, int b)
+{
+#if defined(__CUDA_ARCH__)
+  return min(a, b); /* one instruction */
+#else
+  return a < b ? a : b;
+#endif
+}
+
 /* n^d, d = 1 to 3 */
 HOPS_LANES_CONSTEXPR int HopsLanesPower(int n, int d)
 {
