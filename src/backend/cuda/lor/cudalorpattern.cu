@@ -25,7 +25,7 @@ struct Neighbours {
 };
 
 template <int DIM, bool MIXED>
-__device__ __forceinline__ static Neighbours FindNeighbours(const HopsCudaLORMesh &m, int e, int split)
+__device__ __forceinline__ static Neighbours FindNeighbours(const HopsLanesLORMesh &m, int e, int split)
 {
   constexpr int      N = Star<DIM, MIXED>::N;
   const int          c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
@@ -74,7 +74,7 @@ __device__ __forceinline__ static int FindSlot(int *table, int u)
 /* Rows with more columns than a table holds get no places, and an upper bound in the place of their length */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  Count(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned long long *work)
+  Count(const HopsLanesLORMesh m, const HopsLORRows rows, int R, unsigned long long *work)
 {
   constexpr int         N = Star<DIM, MIXED>::N;
   extern __shared__ int tables[]; /* [R][HOPS_LOR_SLOTS] columns, and as many places */
@@ -188,7 +188,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
   if (full || len > HOPS_LOR_SLOTS) {
     word.Clear();
     for (int k = b0; k < b1; k++) word.Store(rows, k);
-    CountLater(rows, r, len, work);
+    CountLater<HopsCudaAtomics>(rows, r, len, work);
     return;
   }
   rows.i[0][r] = rows.i[1] ? low[t] : len;
@@ -198,7 +198,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 /* ---- Long rows: the same columns in the same order, a thread for each ---- */
 
 template <int DIM, bool MIXED>
-__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, LongRow *list)
+__device__ static void BuildRow(const HopsLanesLORMesh &m, const HopsLORRows &rows, int r, LongRow *list)
 {
   const int row = (int)rows.first + r;
 
@@ -217,12 +217,12 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
 /* by way of a buffer */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  CountLong(const HopsCudaLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+  CountLong(const HopsLanesLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (r >= rows.n || rows.i[0][r] >= 0) return;
-  LongRow list = TakeRow(rows, r, m.nfree, buffer, next);
+  LongRow list = TakeRow<HopsCudaAtomics>(rows, r, m.nfree, buffer, next);
 
   BuildRow<DIM, MIXED>(m, rows, r, &list);
   rows.i[0][r] = list.n[0];
@@ -232,7 +232,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 /* straight to their place */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  FillLong(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
+  FillLong(const HopsLanesLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -250,7 +250,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
    long one */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  Fill(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned char *used)
+  Fill(const HopsLanesLORMesh m, const HopsLORRows rows, int R, unsigned char *used)
 {
   constexpr int         N = Star<DIM, MIXED>::N;
   extern __shared__ int list[]; /* [R][HOPS_LOR_SLOTS] */
@@ -327,96 +327,65 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 
 /* ---- Launches ---- */
 
-PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, int **buffer, cudaStream_t stream)
+static unsigned int Blocks(const HopsLORRows *rows, int R)
 {
-  unsigned long long n = 0;
-
-  PetscFunctionBegin;
-  PetscCall(HopsCopy_CUDA(NULL, &n, work, sizeof(n), HOPS_COPY_OUT));
-  rows->anylong = n ? PETSC_TRUE : PETSC_FALSE;
-  *buffer       = NULL;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(NULL, "long rows of the low-order-refined matrix are counted in a buffer of %g MB\n", n * sizeof(int) / 1e6));
-  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)buffer));
-  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(n), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (unsigned int)((rows->n + R - 1) / R);
 }
 
-template <int DIM, bool MIXED>
-static PetscErrorCode CountRows(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+#define LAUNCH(m, rows, f) \
+  do { \
+    if (m->dim == 3 && rows->coupled) f(3, true); \
+    else if (m->dim == 3) f(3, false); \
+    else if (rows->coupled) f(2, true); \
+    else f(2, false); \
+  } while (0)
+
+static PetscErrorCode CountRows(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned long long *work)
 {
-  const int          R          = RowsOfBlock(rows);
-  const unsigned int blocks     = (unsigned int)((rows->n + R - 1) / R),
-                     longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
-  int *buffer;
+  const int    R = RowsOfBlock(rows);
+  cudaStream_t stream;
 
   PetscFunctionBegin;
-  Count<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 2 * R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, work);
-  PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
-  if (rows->anylong) CountLong<DIM, MIXED><<<longblocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
-  PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaPoolFree((void **)&buffer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows that cudalorpatternonce.cu counts */
-static bool Once(const HopsCudaLORMesh *m, const HopsLORRows *rows)
-{
-  return m->own && !rows->i[1] && !rows->slot;
-}
-
-PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
-  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (Once(m, rows)) {
-    int anylong;
-
-    PetscCall(HopsCudaLORCountOnce(m, rows, (int *)work, stream));
-    PetscCall(HopsCudaScan(rows->n, rows->i[0], stream));
-    PetscCall(HopsCopy_CUDA(NULL, &anylong, work, sizeof(anylong), HOPS_COPY_OUT));
-    rows->anylong = anylong ? PETSC_TRUE : PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-  if (m->dim == 3 && rows->coupled) PetscCall((CountRows<3, true>(m, rows, work, stream)));
-  else if (m->dim == 3) PetscCall((CountRows<3, false>(m, rows, work, stream)));
-  else if (rows->coupled) PetscCall((CountRows<2, true>(m, rows, work, stream)));
-  else PetscCall((CountRows<2, false>(m, rows, work, stream)));
-  for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <int DIM, bool MIXED>
-static PetscErrorCode FillRows(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
-{
-  const int          R          = RowsOfBlock(rows);
-  const unsigned int blocks     = (unsigned int)((rows->n + R - 1) / R),
-                     longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
-
-  PetscFunctionBegin;
-  Fill<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, used);
-  PetscCallCUDA(cudaGetLastError());
-  if (rows->anylong) FillLong<DIM, MIXED><<<longblocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCall(HopsGetCUDAStream(&stream));
+#define F(DIM, MIXED) \
+  Count<DIM, MIXED><<<Blocks(rows, R), HOPS_LOR_THREADS, 2 * R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, work)
+  LAUNCH(m, rows, F);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+static PetscErrorCode CountLongRows(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work)
 {
+  cudaStream_t stream;
+
   PetscFunctionBegin;
-  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (Once(m, rows)) {
-    PetscCall(HopsCudaLORFillOnce(m, rows, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (m->dim == 3 && rows->coupled) PetscCall((FillRows<3, true>(m, rows, used, stream)));
-  else if (m->dim == 3) PetscCall((FillRows<3, false>(m, rows, used, stream)));
-  else if (rows->coupled) PetscCall((FillRows<2, true>(m, rows, used, stream)));
-  else PetscCall((FillRows<2, false>(m, rows, used, stream)));
+  PetscCall(HopsGetCUDAStream(&stream));
+#define G(DIM, MIXED) \
+  CountLong<DIM, MIXED><<<Blocks(rows, HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work)
+  LAUNCH(m, rows, G);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillRows(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned char used[])
+{
+  const int    R = RowsOfBlock(rows);
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+#define H(DIM, MIXED) \
+  Fill<DIM, MIXED><<<Blocks(rows, R), HOPS_LOR_THREADS, R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, used)
+  LAUNCH(m, rows, H);
+#define I(DIM, MIXED) FillLong<DIM, MIXED><<<Blocks(rows, HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, used)
+  if (rows->anylong) LAUNCH(m, rows, I);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsCudaLORPattern(HopsLanesLORKernels *k)
+{
+  k->Count     = CountRows;
+  k->CountLong = CountLongRows;
+  k->Columns   = FillRows;
 }

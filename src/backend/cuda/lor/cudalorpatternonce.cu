@@ -17,7 +17,7 @@
   edge or face says.
 */
 template <int DIM>
-__global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, int ncells, unsigned int *own, int *irregular)
+__global__ static void __launch_bounds__(256) Owners(const HopsLanesLORMesh m, int ncells, unsigned int *own, int *irregular)
 {
   const int  c = (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32), t = threadIdx.x % 32, P = m.P, last = P - 1;
   const int *R = m.restr + (size_t)c * m.nn;
@@ -97,7 +97,7 @@ __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, in
 /* ---- Lengths ---- */
 
 /* Columns that the cell of entry e meets before others, as bits */
-template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Fresh(const HopsCudaLORMesh &m, int e)
+template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Fresh(const HopsLanesLORMesh &m, int e)
 {
   const int          c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn);
   const unsigned int own   = __ldg(m.own + c);
@@ -138,7 +138,7 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
 
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  CountOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *anylong)
+  CountOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int *anylong)
 {
   __shared__ int upto[HOPS_LOR_THREADS + 1];
   __shared__ int __align__(16) sums[HOPS_LOR_THREADS / 32]; /* read as a vector, which should not begin in upto[] */
@@ -159,7 +159,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
   }
   if (t >= n) return;
   rows.i[0][r0 + t] = len;
-  if (len > HOPS_CUDA_LOR_MAX) *anylong = 1; /* all write the same */
+  if (len > HOPS_LANES_LOR_MAX) *anylong = 1; /* all write the same */
 }
 
 /* ---- Columns and places ---- */
@@ -167,7 +167,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 /* A block's rows lie side by side; they are put together in shared memory where `room` columns are enough */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  FillOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int room)
+  FillOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int room)
 {
   constexpr int         N = Star<DIM, MIXED>::N, W = (N + 3) / 4;
   extern __shared__ int shared[]; /* [room] columns, then [R][4 * W] places by direction */
@@ -249,7 +249,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
         while (p < n1 && L[p] != v) p++;
         word.Set(s, p);
       }
-      if (n1 > HOPS_CUDA_LOR_MAX) word.Clear(); /* a long row */
+      if (n1 > HOPS_LANES_LOR_MAX) word.Clear(); /* a long row */
       word.Store(rows, kc + t);
     }
     __syncthreads();
@@ -267,9 +267,11 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 
 /* ---- Launches ---- */
 
-PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *m, PetscInt ncells, unsigned int own[], int *irregular, cudaStream_t stream)
+static PetscErrorCode HopsLanesLOROwners(const HopsLanesLORMesh *m, PetscInt ncells, unsigned int own[], int *irregular)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaMemsetAsync(irregular, 0, sizeof(int), stream));
   if (ncells) {
     if (m->dim == 3) Owners<3><<<(unsigned int)((ncells + 7) / 8), 256, 0, stream>>>(*m, (int)ncells, own, irregular);
@@ -280,7 +282,7 @@ PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *m, PetscInt ncells, unsi
 }
 
 template <int DIM, bool MIXED>
-static PetscErrorCode LaunchOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode LaunchOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
 {
   const int          R = RowsOfBlock(rows), room = R * Star<DIM, MIXED>::ROOM, W = (Star<DIM, MIXED>::N + 3) / 4;
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
@@ -292,7 +294,7 @@ static PetscErrorCode LaunchOnce(const HopsCudaLORMesh *m, const HopsLORRows *ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RowsOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode RowsOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (m->dim == 3 && rows->coupled) PetscCall((LaunchOnce<3, true>(m, rows, anylong, stream)));
@@ -302,17 +304,28 @@ static PetscErrorCode RowsOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORCountOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode HopsLanesLORCountOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaMemsetAsync(anylong, 0, sizeof(int), stream));
   PetscCall(RowsOnce(m, rows, anylong, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORFillOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+static PetscErrorCode HopsLanesLORFillOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(RowsOnce(m, rows, NULL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsCudaLOROnce(HopsLanesLORKernels *k)
+{
+  k->Owners    = HopsLanesLOROwners;
+  k->CountOnce = HopsLanesLORCountOnce;
+  k->FillOnce  = HopsLanesLORFillOnce;
 }

@@ -1,11 +1,13 @@
 /* Blocks of rows in H1, in which a thread works on one cell of a row, and places: where what a cell adds goes
    in the row, six bits for each neighbour. */
 #pragma once
-#include "cudalorrow.cuh"
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lor/laneslorrow.h>
+#include "cudalor.h"
 
 #define HOPS_PLACE_BITS  6
-#define HOPS_PLACE_WORD  10                /* places of a word */
-#define HOPS_PLACE_NONE  HOPS_CUDA_LOR_MAX /* all bits: no such neighbour, or a constrained one */
+#define HOPS_PLACE_WORD  10                 /* places of a word */
+#define HOPS_PLACE_NONE  HOPS_LANES_LOR_MAX /* all bits: no such neighbour, or a constrained one */
 #define HOPS_LOR_THREADS 128
 
 /* Rows of a block: as many as have a cell for each thread on average, or few less, since what is too much
@@ -94,7 +96,7 @@ template <int DIM> __device__ __forceinline__ static int Offset(int P, int s)
 }
 
 /* The neighbours that node `at` has in cell c, as bits */
-template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int There(const HopsCudaLORMesh &m, int c, int at)
+template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int There(const HopsLanesLORMesh &m, int c, int at)
 {
   constexpr int          N    = Star<DIM, MIXED>::N;
   constexpr unsigned int axes = (1u << (1 + 2 * DIM)) - 2, all = (1u << N) - 2;

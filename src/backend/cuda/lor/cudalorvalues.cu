@@ -12,7 +12,7 @@
 /* ---- Places ---- */
 
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsLanesLORMesh m, const HopsLORRows rows, int R)
 {
   __shared__ int rowof[HOPS_LOR_THREADS];
   const int      t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), P = m.P;
@@ -34,7 +34,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
     };
 
     word.Clear();
-    if (!IsLong(rows, r, HOPS_CUDA_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
+    if (!IsLong(rows, r, HOPS_LANES_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
     word.Store(rows, kc + t);
   }
 }
@@ -49,7 +49,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
     (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
 */
 template <int DIM, bool MIXED>
-__device__ __forceinline__ static void Contributions(const HopsCudaLORMesh &m, const HopsCudaLORData &data, int e, double x[])
+__device__ __forceinline__ static void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData &data, int e, double x[])
 {
   const int     P = m.P, c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn), mask = MIXED ? m.mask[c] : 0;
   const int     ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, st[3] = {1, P, P * P};
@@ -139,7 +139,7 @@ __device__ __forceinline__ static void AddBlocks(const unsigned long long word[]
 */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10)
-  Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int R, int room)
+  Values(const HopsLanesLORMesh m, const HopsLanesLORData data, const HopsLORRows rows, int R, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], first[HOPS_LOR_THREADS];
@@ -192,11 +192,11 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10)
 /* The rows that have no places, a thread for each; Values() made them zero */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  LongValues(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows)
+  LongValues(const HopsLanesLORMesh m, const HopsLanesLORData data, const HopsLORRows rows)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (r >= rows.n || !IsLong(rows, r, HOPS_CUDA_LOR_MAX)) return;
+  if (r >= rows.n || !IsLong(rows, r, HOPS_LANES_LOR_MAX)) return;
   const int lo = rows.i[0][r], n0 = rows.i[0][r + 1] - lo, row = (int)rows.first + r;
   int       next = lo;
 
@@ -219,7 +219,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 /* ---- Launches ---- */
 
 template <int DIM, bool MIXED>
-static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
+static PetscErrorCode Launch(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows, cudaStream_t stream)
 {
   const int          R      = RowsOfBlock(rows);
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
@@ -236,16 +236,11 @@ static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *da
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *m, const HopsLORRows *rows)
+static PetscErrorCode HopsLanesLORPlaces(const HopsLanesLORMesh *m, const HopsLORRows *rows)
 {
-  const int words = m->dim == 3 && rows->coupled ? (int)PlaceWords<3, true>::N : 1;
-
-  return (size_t)rows->nplace * words * sizeof(*rows->place);
-}
-
-PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *rows, cudaStream_t stream)
-{
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (m->dim == 3 && rows->coupled) PetscCall((Launch<3, true>(m, NULL, rows, stream)));
   else if (m->dim == 3) PetscCall((Launch<3, false>(m, NULL, rows, stream)));
@@ -254,16 +249,23 @@ PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows,
-                                 cudaStream_t stream)
+static PetscErrorCode HopsLanesLORValues(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows)
 {
-  const bool mixed = data->mixed && rows->coupled;
+  cudaStream_t stream;
+  const bool   mixed = data->mixed && rows->coupled;
 
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (m->dim == 3 && mixed) PetscCall((Launch<3, true>(m, data, rows, stream)));
   else if (m->dim == 3) PetscCall((Launch<3, false>(m, data, rows, stream)));
   else if (mixed) PetscCall((Launch<2, true>(m, data, rows, stream)));
   else PetscCall((Launch<2, false>(m, data, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsCudaLORValues(HopsLanesLORKernels *k)
+{
+  k->Places = HopsLanesLORPlaces;
+  k->Values = HopsLanesLORValues;
 }

@@ -10,7 +10,7 @@ static int Pair(int a, int b)
   return a + b - 1;
 }
 
-PetscErrorCode HopsCudaLumpCreate(HopsLORKernel k)
+static PetscErrorCode Create(HopsLanesLOR k)
 {
   HopsSpace             sp  = k->space;
   const int             dim = (int)sp->dim, P = k->P;
@@ -33,6 +33,20 @@ PetscErrorCode HopsCudaLumpCreate(HopsLORKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What H1 has too */
+static PetscErrorCode SetUp(HopsLanesLOR k)
+{
+  HopsCudaLumpMesh *m = &k->lump->mesh;
+
+  PetscFunctionBegin;
+  m->restr = k->mesh.restr;
+  m->begin = k->mesh.begin;
+  m->entry = k->mesh.entry;
+  m->mask  = k->mesh.mask;
+  m->twice = k->mesh.twice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
 {
   PetscFunctionBegin;
@@ -47,7 +61,7 @@ static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel k)
+static PetscErrorCode Destroy(HopsLanesLOR k)
 {
   PetscFunctionBegin;
   PetscCall(FreeTables(k->lump));
@@ -65,7 +79,7 @@ static void Extent(const HopsLayout *l, int dim, int P, int a, int b, int n[3])
   for (int d = 0; d < 3; d++) n[d] = d >= dim ? 1 : (l->open[a][d] && l->open[b][d] ? P - 1 : P);
 }
 
-static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor,
+static void Number(HopsLanesLOR k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor,
                    HopsCudaLumpNumber *out)
 {
   const int     dim = k->lump->mesh.dim, P = k->P;
@@ -85,7 +99,7 @@ static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int
 
 /* Numbers and components of the vertex data for the terms in u->has: the entities' own ones first, then the
    mixed ones */
-static PetscErrorCode SetNumbers(HopsLORKernel k)
+static PetscErrorCode SetNumbers(HopsLanesLOR k)
 {
   struct _HopsCudaLump *u   = k->lump;
   const int             dim = u->mesh.dim, P = k->P;
@@ -134,7 +148,7 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpBegin(HopsLORKernel k, HopsCudaLORRun *r)
+static PetscErrorCode Begin(HopsLanesLOR k, HopsLanesLORRun *r)
 {
   struct _HopsCudaLump *u      = k->lump;
   const PetscBool       has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
@@ -152,7 +166,7 @@ PetscErrorCode HopsCudaLumpBegin(HopsLORKernel k, HopsCudaLORRun *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, HopsLORVertexData d)
+static PetscErrorCode Finish(HopsLanesLOR k, HopsLORVertexData d)
 {
   struct _HopsCudaLump *u    = k->lump;
   const PetscInt        nc   = k->space->ncells;
@@ -302,7 +316,7 @@ static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
   return n;
 }
 
-static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
+static PetscErrorCode CreateTable(HopsLanesLOR k, unsigned char mask)
 {
   struct _HopsCudaLump *u  = k->lump;
   const int             ne = u->mesh.ne;
@@ -381,7 +395,7 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
 }
 
 /* of the masks that occur in the pattern */
-static PetscErrorCode CreateTables(HopsLORKernel k)
+static PetscErrorCode CreateTables(HopsLanesLOR k)
 {
   PetscFunctionBegin;
   for (int m = 0; m < 8; m++)
@@ -390,7 +404,7 @@ static PetscErrorCode CreateTables(HopsLORKernel k)
 }
 
 /* A term that comes or goes makes another pattern, whatever the masks are */
-PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, HopsLORVertexData d, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+static PetscErrorCode Masks(HopsLanesLOR k, HopsLORVertexData d, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
 {
   struct _HopsCudaLump *u         = k->lump;
   const PetscInt        n         = k->space->ncells;
@@ -420,7 +434,7 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, HopsLORVertexData d, PetscBool
 /* ---- Rows ---- */
 
 /* What the stencil needs to know of the lattice and of the mesh, once */
-static PetscErrorCode SetUpStencil(HopsLORKernel k)
+static PetscErrorCode SetUpStencil(HopsLanesLOR k)
 {
   struct _HopsCudaLump *u = k->lump;
   const HopsLayout     *l = &u->l[1];
@@ -446,7 +460,7 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
 }
 
 /* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
-static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
+static PetscErrorCode AllocPlaces(HopsLanesLOR k, HopsLORRows *rows)
 {
   int ends[2];
 
@@ -459,7 +473,7 @@ static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
+static PetscErrorCode Rows(HopsLanesLOR k, HopsLORRows *rows)
 {
   HopsCudaLumpMesh   *m    = &k->lump->mesh;
   unsigned long long *work = (unsigned long long *)k->bad;
@@ -478,18 +492,18 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
   PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
   if (m->stencil) PetscCall(HopsCudaCurlCount(m, rows, work, stream));
   else PetscCall(HopsCudaTableCount(m, rows, work, stream));
-  PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
+  PetscCall(HopsLanesLORBuffer(k->kernels, rows, work, &buffer));
   if (rows->anylong) {
     PetscCall(CreateTables(k));
     PetscCall(HopsCudaTableCountLong(m, rows, buffer, work, stream));
   }
   PetscCall(HopsCudaPoolFree((void **)&buffer));
   for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
+    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned char used[])
+static PetscErrorCode Columns(HopsLanesLOR k, HopsLORRows *rows, unsigned char used[])
 {
   const HopsCudaLumpMesh *m = &k->lump->mesh;
   cudaStream_t            stream;
@@ -503,7 +517,7 @@ PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORVertexData d, HopsLORRows *rows)
+static PetscErrorCode Values(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *rows)
 {
   const HopsCudaLumpMesh *m = &k->lump->mesh;
   cudaStream_t            stream;
@@ -522,3 +536,13 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORVertexData d, HopsLORR
   if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const HopsLanesLumpOps HopsLumpCUDA = {.Create  = Create,
+                                       .Destroy = Destroy,
+                                       .Begin   = Begin,
+                                       .Finish  = Finish,
+                                       .Masks   = Masks,
+                                       .SetUp   = SetUp,
+                                       .Rows    = Rows,
+                                       .Columns = Columns,
+                                       .Values  = Values};

@@ -7,6 +7,7 @@
 #pragma once
 #include "cudalor.h"
 
+#define HOPS_CUDA_LOR_THREADS       128                   /* rows of a block, pattern */
 #define HOPS_LUMP_LAST              (1 << 30)             /* the column's last term */
 #define HOPS_CUDA_CURL_MAX(coupled) ((coupled) ? 63 : 31) /* columns of a row by the stencil; longer ones take other kernels */
 
@@ -64,21 +65,10 @@ struct _HopsCudaLump {
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode HopsCudaLumpCreate(HopsLORKernel);
-PETSC_INTERN PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel);
-/* components of the vertex data for the run's terms */
-PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *);
-PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, HopsLORVertexData); /* numbers of all cells */
-PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, HopsLORVertexData, PetscBool adopt, PetscBool *covered,
-                                              PetscBool *coupled);
-/* as in HopsRowsOps */
-PETSC_INTERN PetscErrorCode HopsCudaLumpRows(HopsLORKernel, HopsLORRows *);
-PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(HopsLORKernel, HopsLORRows *, unsigned char used[]);
-PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORVertexData, HopsLORRows *);
 /* cudalumprows.cu */
 PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *,
                                                 const double data[], double numbers[], cudaStream_t);
-/* result[0]: bits of the new masks that occur; the next two as in HopsCudaLORCompare() */
+/* result[0]: bits of the new masks that occur; the next two as in Compare() of laneslor.h */
 PETSC_INTERN PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[],
                                                 int result[3], cudaStream_t);
 /* rows by tables; long ones, by tables or by the stencil, take kernels of their own */

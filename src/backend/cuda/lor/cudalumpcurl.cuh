@@ -5,7 +5,8 @@
   neighbour, its sign among them. Rows with more columns than Stencil::MAX take the tables of cudalumprows.cu.
 */
 #pragma once
-#include "cudalorrow.cuh"
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lor/laneslorrow.h>
 #include "cudalump.h"
 
 #define HOPS_CURL_NONE    63 /* place of a neighbour that is not there, or is constrained: all bits */

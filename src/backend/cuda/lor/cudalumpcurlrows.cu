@@ -170,7 +170,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS)
   if (len > MAX) {
     word.Clear();
     for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
-    CountLater(rows, r, len, work);
+    CountLater<HopsCudaAtomics>(rows, r, len, work);
     return;
   }
   for (int k = 0; k < len && rows.i[1]; k++) low += mine[k] < rows.split;

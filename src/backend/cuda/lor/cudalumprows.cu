@@ -1,6 +1,7 @@
 /* Low-order-refined matrices of H(curl), H(div) and L2: numbers of the masses, then rows, a thread for each;
    see cudalump.h. */
-#include "cudalorrow.cuh"
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lor/laneslorrow.h>
 #include "cudalump.h"
 
 #define HOPS_CUDA_LUMP_ROWS  32 /* rows of a block, values */
@@ -144,7 +145,7 @@ struct SharedList {
     int low = 0;
 
     if (n > MAX) {
-      CountLater(rows, r, n, work);
+      CountLater<HopsCudaAtomics>(rows, r, n, work);
       return;
     }
     if (!rows.i[1]) low = n;
@@ -243,7 +244,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS)
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (r >= rows.n || rows.i[0][r] >= 0) return;
-  LongRow list = TakeRow(rows, r, m.nfree, buffer, next);
+  LongRow list = TakeRow<HopsCudaAtomics>(rows, r, m.nfree, buffer, next);
 
   BuildRow(m, rows, r, &list);
   rows.i[0][r] = list.n[0];

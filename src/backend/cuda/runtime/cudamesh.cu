@@ -157,12 +157,12 @@ static PetscErrorCode HopsMeshNumber_CUDA(const HopsNumbering *b, PetscInt ness,
   if (b->ncells) Touch<<<Blocks(b->ncells), HOPS_MESH_THREADS, 0, stream>>>(*b);
   CountReached<<<Blocks(stride), HOPS_MESH_THREADS, 0, stream>>>(*b, stride, count);
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaScan(b->ncells, count, stream));
-  PetscCall(HopsCudaScan(b->ncells, count + stride, stream));
+  PetscCall(HopsCudaScan(b->ncells, count));
+  PetscCall(HopsCudaScan(b->ncells, count + stride));
   if (b->ncells) PlaceReached<<<Blocks(b->ncells), HOPS_MESH_THREADS, 0, stream>>>(*b, stride, count);
   CountUntouched<<<Blocks(b->np + 1), HOPS_MESH_THREADS, 0, stream>>>(*b, rest);
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaScan(b->np, rest, stream));
+  PetscCall(HopsCudaScan(b->np, rest));
   PetscCall(HopsCopy_CUDA(NULL, &sum[0], count + b->ncells, sizeof(int), HOPS_COPY_OUT));
   PetscCall(HopsCopy_CUDA(NULL, &sum[1], count + stride + b->ncells, sizeof(int), HOPS_COPY_OUT));
   PetscCall(HopsCopy_CUDA(NULL, &sum[2], rest + b->np, sizeof(int), HOPS_COPY_OUT));
@@ -219,7 +219,7 @@ static PetscErrorCode HopsMeshOrder_CUDA(const HopsNumbering *b, int nT, int per
   PetscCall(HopsCudaPoolMalloc(b->ncells * sizeof(int), (void **)&order));
   MarkInner<<<Blocks(b->ncells + 1), HOPS_MESH_THREADS, 0, stream>>>(*b, nT, inner);
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaScan(b->ncells, inner, stream));
+  PetscCall(HopsCudaScan(b->ncells, inner));
   OrderCells<<<Blocks(b->ncells), HOPS_MESH_THREADS, 0, stream>>>(b->ncells, inner, order);
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCopy_CUDA(NULL, perm, order, b->ncells * sizeof(int), HOPS_COPY_OUT));
@@ -255,16 +255,6 @@ static PetscErrorCode HopsMeshRestrict_CUDA(const HopsNumbering *b, const HopsCe
 }
 
 /* ---- Lists ---- */
-
-static PetscErrorCode HopsMeshTranspose_CUDA(size_t n, const int key[], int nkeys, int start[], int entry[])
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsCudaQueueGetStream(NULL, &stream));
-  PetscCall(HopsCudaTranspose(n, key, nkeys, start, entry, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 __global__ static void Complement(PetscInt size, PetscInt n, const PetscInt *__restrict__ gap, PetscInt *list, PetscInt *inverse)
 {
@@ -319,5 +309,5 @@ static PetscErrorCode HopsMeshCorners_CUDA(const HopsCorners *corners, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsMeshOps HopsMeshCUDA = {HopsMeshClosures_CUDA,  HopsMeshNumber_CUDA,     HopsMeshOrder_CUDA,  HopsMeshRestrict_CUDA,
-                                  HopsMeshTranspose_CUDA, HopsMeshComplement_CUDA, HopsMeshCorners_CUDA};
+const HopsMeshOps HopsMeshCUDA = {HopsMeshClosures_CUDA, HopsMeshNumber_CUDA,     HopsMeshOrder_CUDA,  HopsMeshRestrict_CUDA,
+                                  HopsCudaTranspose,     HopsMeshComplement_CUDA, HopsMeshCorners_CUDA};

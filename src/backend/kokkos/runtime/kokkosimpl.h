@@ -31,6 +31,10 @@ template <class F> PetscErrorCode HopsKokkosEach(HopsQueue queue, const char nam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* See Set and Scan in lanes.h */
+PetscErrorCode HopsKokkosSet(void *p, int byte, size_t n);
+PetscErrorCode HopsKokkosScan(size_t n, int x[]);
+
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
 PETSC_INTERN const HopsVectorOps HopsVectorKokkos;
