@@ -17,8 +17,8 @@ static inline int RowsOfTeam(const HopsLORRows *rows)
   return (int)PetscMax(1, PetscMin(T, 0.94 * T * (double)rows->n / PetscMax(rows->nplace, 1)));
 }
 
-/* The rows of a team, and the entries k0 to k1 - 1 of restr that they have; those of a lane's own row are b0 to
-   b1 - 1 */
+/* The rows of a team, and the entries k0 to k1 - 1 of restr that they have; those of a lane's own row are b0
+   to b1 - 1 */
 struct RowBlock {
   const int *begin;
   int        r0, n, k0, k1, b0, b1;
