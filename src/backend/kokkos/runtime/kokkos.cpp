@@ -44,20 +44,6 @@ static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
-{
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  if (sp->family == HOPS_H1) {
-    PetscCall(HopsLORCreate_Kokkos(sp, gll, L));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
-  PetscCall((*other->LORCreate)(sp, gll, L));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsPatchSmoother *S)
 {
   const HopsBackendOps *other;
@@ -83,10 +69,11 @@ static HopsBackendOps Table()
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
+  b.rows           = &HopsRowsKokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
-  b.LORCreate      = LORCreate;
+  b.LORCreate      = HopsLORCreate_Kokkos;
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   return b;
