@@ -5,7 +5,9 @@
   a cell that is not the first looks a column up where the row has one in the same direction, which is right
   where cells lie alike, then in the whole row.
 */
-#include "cudalorplace.cuh"
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lor/laneslorplace.h>
+#include "cudalor.h"
 
 /* ---- Cells ---- */
 
@@ -17,7 +19,7 @@
   edge or face says.
 */
 template <int DIM>
-__global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, int ncells, unsigned int *own, int *irregular)
+__global__ static void __launch_bounds__(256) Owners(const HopsLanesLORMesh m, int ncells, unsigned int *own, int *irregular)
 {
   const int  c = (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32), t = threadIdx.x % 32, P = m.P, last = P - 1;
   const int *R = m.restr + (size_t)c * m.nn;
@@ -97,7 +99,7 @@ __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, in
 /* ---- Lengths ---- */
 
 /* Columns that the cell of entry e meets before others, as bits */
-template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Fresh(const HopsCudaLORMesh &m, int e)
+template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Fresh(const HopsLanesLORMesh &m, int e)
 {
   const int          c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn);
   const unsigned int own   = __ldg(m.own + c);
@@ -128,7 +130,7 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
   if (lane == 31) sums[w] = sum;
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < HOPS_LOR_THREADS / 32; i++) {
+  for (int i = 0; i < HOPS_LOR_TEAM / 32; i++) {
     if (i < w) sum += sums[i];
     all += sums[i];
   }
@@ -137,41 +139,47 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
 }
 
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  CountOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *anylong)
+__global__ static void __launch_bounds__(HOPS_LOR_TEAM)
+  CountOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int *anylong)
 {
-  __shared__ int upto[HOPS_LOR_THREADS + 1];
-  __shared__ int __align__(16) sums[HOPS_LOR_THREADS / 32]; /* read as a vector, which should not begin in upto[] */
+  __shared__ int upto[HOPS_LOR_TEAM + 1];
+  __shared__ int __align__(16) sums[HOPS_LOR_TEAM / 32]; /* read as a vector, which should not begin in upto[] */
   const int      t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int     *begin = m.begin + rows.first + r0;
   const int      k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
   int            len = 1;
 
   if (t == 0) upto[0] = 0;
-  for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
+  for (int kc = k0; kc < k1; kc += HOPS_LOR_TEAM) {
     int       all;
     const int sum = SumBefore(kc + t < k1 ? __popc(Fresh<DIM, MIXED>(m, m.entry[kc + t])) : 0, sums, &all);
 
     upto[t + 1] = sum;
     __syncthreads();
-    if (min(b1, kc + HOPS_LOR_THREADS) > max(b0, kc)) len += upto[min(b1 - kc, HOPS_LOR_THREADS)] - upto[max(b0 - kc, 0)];
+    if (min(b1, kc + HOPS_LOR_TEAM) > max(b0, kc)) len += upto[min(b1 - kc, HOPS_LOR_TEAM)] - upto[max(b0 - kc, 0)];
     __syncthreads();
   }
   if (t >= n) return;
   rows.i[0][r0 + t] = len;
-  if (len > HOPS_CUDA_LOR_MAX) *anylong = 1; /* all write the same */
+  if (len > HOPS_LANES_LOR_MAX) *anylong = 1; /* all write the same */
 }
 
 /* ---- Columns and places ---- */
 
+/* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin,
+   end: those of this thread's row */
+__device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
+{
+  for (int k = max(begin, k0); k < min(end, k0 + HOPS_LOR_TEAM); k++) row[k - k0] = threadIdx.x;
+}
+
 /* A block's rows lie side by side; they are put together in shared memory where `room` columns are enough */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  FillOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int room)
+__global__ static void __launch_bounds__(HOPS_LOR_TEAM) FillOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int room)
 {
   constexpr int         N = Star<DIM, MIXED>::N, W = (N + 3) / 4;
   extern __shared__ int shared[]; /* [room] columns, then [R][4 * W] places by direction */
-  __shared__ int        rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], sums[HOPS_LOR_THREADS / 32];
+  __shared__ int        rowof[HOPS_LOR_TEAM], lo[HOPS_LOR_TEAM + 1], sums[HOPS_LOR_TEAM / 32];
   const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int            *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0],
             k1            = begin[n];
@@ -182,13 +190,13 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
     lo[t] = i0[t] - base;
     if (t == n - 1) lo[n] = len;
   }
-  for (int k = t; k < n * W; k += HOPS_LOR_THREADS) shared[room + k] = 0;
+  for (int k = t; k < n * W; k += HOPS_LOR_TEAM) shared[room + k] = 0;
 
   const auto List = [&](int *list) {
     int before = 0; /* new columns of the cells before */
 
     if (t < n) list[lo[t]] = (int)rows.first + r0 + t;
-    for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
+    for (int kc = k0; kc < k1; kc += HOPS_LOR_TEAM) {
       const bool             on   = kc + t < k1;
       unsigned int           have = 0, fresh = 0;
       const int             *C = NULL;
@@ -249,7 +257,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
         while (p < n1 && L[p] != v) p++;
         word.Set(s, p);
       }
-      if (n1 > HOPS_CUDA_LOR_MAX) word.Clear(); /* a long row */
+      if (n1 > HOPS_LANES_LOR_MAX) word.Clear(); /* a long row */
       word.Store(rows, kc + t);
     }
     __syncthreads();
@@ -262,14 +270,16 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
   }
   List(shared);
   __syncthreads();
-  for (int k = t; k < len; k += HOPS_LOR_THREADS) rows.j[0][base + k] = shared[k];
+  for (int k = t; k < len; k += HOPS_LOR_TEAM) rows.j[0][base + k] = shared[k];
 }
 
 /* ---- Launches ---- */
 
-PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *m, PetscInt ncells, unsigned int own[], int *irregular, cudaStream_t stream)
+static PetscErrorCode HopsLanesLOROwners(const HopsLanesLORMesh *m, PetscInt ncells, unsigned int own[], int *irregular)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaMemsetAsync(irregular, 0, sizeof(int), stream));
   if (ncells) {
     if (m->dim == 3) Owners<3><<<(unsigned int)((ncells + 7) / 8), 256, 0, stream>>>(*m, (int)ncells, own, irregular);
@@ -280,19 +290,19 @@ PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *m, PetscInt ncells, unsi
 }
 
 template <int DIM, bool MIXED>
-static PetscErrorCode LaunchOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode LaunchOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
 {
-  const int          R = RowsOfBlock(rows), room = R * Star<DIM, MIXED>::ROOM, W = (Star<DIM, MIXED>::N + 3) / 4;
+  const int          R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM, W = (Star<DIM, MIXED>::N + 3) / 4;
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
 
   PetscFunctionBegin;
-  if (anylong) CountOnce<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R, anylong);
-  else FillOnce<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, (room + R * W) * sizeof(int), stream>>>(*m, *rows, R, room);
+  if (anylong) CountOnce<DIM, MIXED><<<blocks, HOPS_LOR_TEAM, 0, stream>>>(*m, *rows, R, anylong);
+  else FillOnce<DIM, MIXED><<<blocks, HOPS_LOR_TEAM, (room + R * W) * sizeof(int), stream>>>(*m, *rows, R, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RowsOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode RowsOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (m->dim == 3 && rows->coupled) PetscCall((LaunchOnce<3, true>(m, rows, anylong, stream)));
@@ -302,17 +312,28 @@ static PetscErrorCode RowsOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORCountOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
+static PetscErrorCode HopsLanesLORCountOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaMemsetAsync(anylong, 0, sizeof(int), stream));
   PetscCall(RowsOnce(m, rows, anylong, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORFillOnce(const HopsCudaLORMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+static PetscErrorCode HopsLanesLORFillOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows)
 {
+  cudaStream_t stream;
   PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(RowsOnce(m, rows, NULL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsCudaLOROnce(HopsLanesLORKernels *k)
+{
+  k->Owners    = HopsLanesLOROwners;
+  k->CountOnce = HopsLanesLORCountOnce;
+  k->FillOnce  = HopsLanesLORFillOnce;
 }

@@ -12,14 +12,17 @@ EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsCudaCheckMemory(cudaError_t err, size_t n, const char what[], const char remedy[]);
 PETSC_INTERN PetscErrorCode HopsMalloc_CUDA(size_t n, void **);
 PETSC_INTERN PetscErrorCode HopsFree_CUDA(void **);
+PETSC_INTERN PetscErrorCode HopsCudaPoolMalloc(size_t, void **);
+PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 PETSC_INTERN PetscErrorCode HopsCopy_CUDA(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection);
 /* *d, a pointer to anything, is a copy of n bytes of h in new memory, NULL if n is 0. Waits for the device */
 PETSC_INTERN PetscErrorCode HopsCudaToDevice(size_t n, const void *h, void *d);
 /* The same for n numbers, as floats if `single` */
 PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, const double h[], void *d);
 
-/* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
-PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind);
+/* See Scan in lanes.h */
+PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[]);
+
 PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *, PetscInt cell);
 
 /* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
@@ -35,6 +38,7 @@ PETSC_INTERN PetscErrorCode      HopsQueueFinish_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;
+PETSC_INTERN const HopsMeshOps   HopsMeshCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
 PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,

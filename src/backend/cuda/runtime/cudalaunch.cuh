@@ -19,6 +19,21 @@ template <class F> __global__ void __launch_bounds__(128) HopsCudaEach(size_t n,
   if (i < n) f(i);
 }
 
+/* The same for functors with `blocks` */
+template <class F> __global__ void __launch_bounds__(F::lanes, F::blocks) HopsCudaTeamsBound(const F f)
+{
+  extern __shared__ double2 shared[];
+
+  f(HopsCudaTeam<double>(), (double *)shared);
+}
+
+template <class F> __global__ void __launch_bounds__(128, F::blocks) HopsCudaEachBound(size_t n, const F f)
+{
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n) f(i);
+}
+
 struct HopsCudaBack {
   typedef HopsCudaTeam<double> Team;
 
@@ -30,12 +45,14 @@ struct HopsCudaBack {
   template <class F> static PetscErrorCode Teams(const char[], int teams, size_t bytes, const F &f)
   {
     cudaStream_t stream;
+    void (*kernel)(F);
 
     PetscFunctionBegin;
     PetscCall(HopsGetCUDAStream(&stream));
-    if (bytes > 48 * 1024)
-      PetscCallCUDA(cudaFuncSetAttribute(HopsCudaTeams<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    HopsCudaTeams<F><<<teams, F::lanes, bytes, stream>>>(f);
+    if constexpr (HopsLanesBlocks<F>(0) > 0) kernel = HopsCudaTeamsBound<F>;
+    else kernel = HopsCudaTeams<F>;
+    if (bytes > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    kernel<<<teams, F::lanes, bytes, stream>>>(f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -47,9 +64,26 @@ struct HopsCudaBack {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HopsGetCUDAStream(&stream));
-    HopsCudaEach<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
+    if constexpr (HopsLanesBlocks<F>(0) > 0) HopsCudaEachBound<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
+    else HopsCudaEach<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Set(void *p, int byte, size_t n)
+  {
+    cudaStream_t stream;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsGetCUDAStream(&stream));
+    PetscCallCUDA(cudaMemsetAsync(p, byte, n, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Scan(size_t n, int x[])
+  {
+    return HopsCudaScan(n, x);
   }
 
   static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)

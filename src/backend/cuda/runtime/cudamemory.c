@@ -34,6 +34,33 @@ PetscErrorCode HopsFree_CUDA(void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (n) {
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCall(HopsGetCUDAStream(&stream));
+    PetscCall(HopsCudaCheckMemory(cudaMallocAsync(p, n, stream), n, "the low-order-refined matrix", HOPS_CUDA_REMEDY));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPoolFree(void **p)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (*p) {
+    PetscCall(HopsGetCUDAStream(&stream));
+    PetscCallCUDA(cudaFreeAsync(*p, stream));
+  }
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A copy from pageable memory is staged before the call returns, so the source may change afterwards */
 PetscErrorCode HopsCopy_CUDA(HopsQueue queue, void *dst, const void *src, size_t n, HopsCopyDirection direction)
 {

@@ -1,5 +1,6 @@
 /* Kokkos back end: what it has. What it lacks it takes of the back end that works in the same memory. */
 #include "kokkosimpl.h"
+#include <backend/kokkos/lor/kokkoslor.h>
 #include <backend/kokkos/operator/kokkosh1.h>
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopspatchimpl.h>
@@ -43,16 +44,6 @@ static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
-{
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
-  PetscCall((*other->LORCreate)(sp, gll, L));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsPatchSmoother *S)
 {
   const HopsBackendOps *other;
@@ -78,10 +69,14 @@ static HopsBackendOps Table()
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
+  b.rows           = &HopsRowsKokkos;
+  b.mesh           = &HopsMeshKokkos;
+  b.MapKind        = HopsMapKind_Kokkos;
+  b.CountCells     = HopsCountCells_Kokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
-  b.LORCreate      = LORCreate;
+  b.LORCreate      = HopsLORCreate_Kokkos;
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   return b;

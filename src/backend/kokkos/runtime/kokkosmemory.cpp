@@ -134,6 +134,35 @@ static PetscErrorCode Copy(HopsQueue queue, void *dst, const void *src, size_t n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsKokkosSet(void *p, int byte, size_t n)
+{
+  typedef Kokkos::MemoryTraits<Kokkos::Unmanaged> Unmanaged;
+  HopsKokkosExec                                 *exec;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(Kokkos::deep_copy(*exec, Kokkos::View<unsigned char *, HopsKokkosMemory, Unmanaged>((unsigned char *)p, n),
+                                   (unsigned char)byte));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsKokkosScan(size_t n, int x[])
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(Kokkos::parallel_scan(
+    "HopsScan", HopsKokkosRange(*exec, 0, n + 1), KOKKOS_LAMBDA(const size_t i, int &sum, const bool last) {
+      const int count = x[i];
+
+      if (last) x[i] = sum;
+      sum += count;
+    }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Queues: on devices alone. Kokkos has no events, so the process waits where work meets ---- */
 
 static PetscErrorCode QueueCreate(HopsQueue *queue)

@@ -24,10 +24,11 @@ typedef float  HopsKokkosFloats __attribute__((vector_size(HOPS_KOKKOS_GROUP * s
 
 /* LANES of a device's lanes for each of the CELLS cells of a team; of any number, all of the team, where
    LANES is 0 */
-template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKokkosTeam {
-  static constexpr int group = HOPS_KOKKOS_GROUP;
-  typedef real         Scalar;
-  const Member        &m;
+template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
+  static constexpr int                        group = HOPS_KOKKOS_GROUP;
+  typedef real                                Scalar;
+  typedef HopsKokkosAtomics<HopsKokkosOnHost> Own; /* where a team is one lane it is alone */
+  const Member                               &m;
 
 #if defined(HOPS_KOKKOS_HOST)
   static constexpr int                                                                                        lanes = 1, cells = 1;
@@ -103,13 +104,12 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   {
     if (lanes != 1) m.team_barrier();
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void Add(real *y, real v)
+  KOKKOS_FORCEINLINE_FUNCTION bool Any(bool b) const
   {
-    HopsKokkosAdd(y, v);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static void Least(int *least, int i)
-  {
-    Kokkos::atomic_fetch_min(least, i);
+    int any = b;
+
+    if (lanes != 1) m.team_reduce(Kokkos::Max<int>(any));
+    return any;
   }
 };
 
@@ -151,13 +151,21 @@ template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosO
   return p;
 }
 
+template <class F, int BLOCKS> struct HopsKokkosPolicy {
+  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<F::lanes, BLOCKS>> Type;
+};
+
+template <class F> struct HopsKokkosPolicy<F, 0> {
+  typedef Kokkos::TeamPolicy<HopsKokkosExec> Type;
+};
+
 /* A functor of backend/lanes as Kokkos wants it */
 template <class F> struct HopsKokkosFunctor {
-  typedef Kokkos::TeamPolicy<HopsKokkosExec> Policy;
-  typedef typename Policy::member_type       Member;
-  F                                          f;
-  size_t                                     bytes;
-  int                                        level;
+  typedef typename HopsKokkosPolicy<F, HopsLanesBlocks<F>(0)>::Type Policy;
+  typedef typename Policy::member_type                              Member;
+  F                                                                 f;
+  size_t                                                            bytes;
+  int                                                               level;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
@@ -186,6 +194,16 @@ struct HopsKokkosBack {
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
   {
     return HopsKokkosEach(NULL, name, n, f);
+  }
+
+  static PetscErrorCode Set(void *p, int byte, size_t n)
+  {
+    return HopsKokkosSet(p, byte, n);
+  }
+
+  static PetscErrorCode Scan(size_t n, int x[])
+  {
+    return HopsKokkosScan(n, x);
   }
 
   static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)

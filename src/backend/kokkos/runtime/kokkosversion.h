@@ -29,15 +29,63 @@ static constexpr bool              HopsKokkosOnHost = false;
   #error "hops works on Kokkos' Serial, Threads, OpenMP, Cuda and HIP: take a Kokkos for one of these"
 #endif
 
-/* y += v, by one of those who work at once; no other works beside the only thread of Serial */
-template <class T> KOKKOS_FORCEINLINE_FUNCTION void HopsKokkosAdd(T *y, T v)
-{
+/* No other works beside the only thread of Serial */
 #if defined(KOKKOS_ENABLE_SERIAL)
-  if constexpr (std::is_same<HopsKokkosExec, Kokkos::Serial>::value) *y += v;
-  else
+static constexpr bool HopsKokkosAlone = std::is_same<HopsKokkosExec, Kokkos::Serial>::value;
+#else
+static constexpr bool              HopsKokkosAlone  = false;
 #endif
-    Kokkos::atomic_add(y, v);
-}
+
+/* What one of those who work at once does at a time (lanes.h), unless it is alone */
+template <bool ALONE> struct HopsKokkosAtomics {
+  template <class T, class V> KOKKOS_FORCEINLINE_FUNCTION static void Add(T *y, V v)
+  {
+    if constexpr (ALONE) *y += (T)v;
+    else Kokkos::atomic_add(y, (T)v);
+  }
+  template <class T, class V> KOKKOS_FORCEINLINE_FUNCTION static T Take(T *y, V v)
+  {
+    if constexpr (ALONE) {
+      const T before = *y;
+
+      *y += (T)v;
+      return before;
+    } else return Kokkos::atomic_fetch_add(y, (T)v);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void Least(int *m, int i)
+  {
+    if constexpr (ALONE) *m = i < *m ? i : *m;
+    else Kokkos::atomic_fetch_min(m, i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void Most(int *m, int i)
+  {
+    if constexpr (ALONE) *m = i > *m ? i : *m;
+    else Kokkos::atomic_fetch_max(m, i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void Or(int *m, int i)
+  {
+    if constexpr (ALONE) *m |= i;
+    else Kokkos::atomic_fetch_or(m, i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int Swap(int *m, int a, int b)
+  {
+    if constexpr (ALONE) {
+      const int before = *m;
+
+      if (before == a) *m = b;
+      return before;
+    } else return Kokkos::atomic_compare_exchange(m, a, b);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void OrByte(unsigned char *p, int, unsigned int bits)
+  {
+    if constexpr (ALONE) *p = (unsigned char)(*p | bits);
+    else if (bits && (*(volatile unsigned char *)p & bits) != bits) {
+      const size_t at = (size_t)p & 3;
+
+      Kokkos::atomic_fetch_or((unsigned int *)(p - at), bits << (8 * at));
+    }
+  }
+};
 
 /* Memory of the process that devices copy from and to; vectors; kinds of memory as PETSc names them */
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -409,7 +409,7 @@ template <class Team, class real> HOPS_LANES int HopsH1End(const HopsH1Cells<rea
 
 template <class Team, class real> HOPS_LANES int HopsH1Clip(const HopsH1Cells<real> &a, int cell)
 {
-  return Team::group > 1 ? cell : HopsLanesMin(cell, HopsH1End<Team>(a) - 1);
+  return Team::group > 1 ? cell : HopsMin(cell, HopsH1End<Team>(a) - 1);
 }
 
 /* Where the line of lane t in x, y or z begins in a cube of Q^3 values */

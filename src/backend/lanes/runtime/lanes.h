@@ -6,7 +6,12 @@
     lane(), size()   which lane this is, of how many
     index(), count() which team this is, of how many
     Sync()           what lanes of the team wrote before, all read after
-    Add(y, v)        *y += v, by one lane at a time; Least(m, i): *m = min(*m, i) likewise
+    Any(b)           Sync(), and does b hold for some lane?
+    Add(y, v)        *y += v, by one lane at a time; Take(y, v) likewise, and returns what was there before
+    Least(m, i)      *m = min(*m, i) by one lane at a time; Most(m, i): the maximum; Or(m, i): bits of both
+    Swap(m, a, b)    *m = b where it is a, by one lane at a time; returns what was there before
+    OrByte(p, k, b)  *p |= b by one lane at a time, a byte of whole words; k: a number of that byte alone
+    Own              a class with these functions for memory that lanes of one team alone write to meanwhile
 
   and, for kernels whose lanes keep lines in registers, what lanesh1.h asks. One loop serves any size:
 
@@ -18,9 +23,13 @@
     Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
                                    scratch of each team's own
     Each(name, n, f)               f(i) for i < n
+    Set(p, byte, n)                n bytes at p become `byte`
+    Scan(n, x)                     x[n + 1] counts, of which the last is overwritten: their sums before each
     GetSizes(bytes, &teams, &own)  is there so much scratch? Teams that keep the machine busy: few where not,
                                    since they get scratch of the back end's memory
     Team                           a team of doubles
+
+  A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once.
 
   HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others,
   HOPS_LANES_CONSTEXPR those that the process calls too. What a back end defines before it includes this
@@ -58,13 +67,94 @@ template <class T> HOPS_LANES T HopsLoadOnce(const T *p)
 #endif
 }
 
-HOPS_LANES int HopsLanesMin(int a, int b)
+/* Two numbers that lie side by side, the first one at a multiple of their size, at once */
+template <class T> struct HopsPair {
+  T a, b;
+};
+
+HOPS_LANES void HopsStorePair(int *p, int a, int b)
 {
 #if defined(__CUDA_ARCH__)
-  return min(a, b); /* one instruction */
+  *(int2 *)p = make_int2(a, b);
+#else
+  p[0] = a;
+  p[1] = b;
+#endif
+}
+
+HOPS_LANES void HopsStorePair(double *p, double a, double b)
+{
+#if defined(__CUDA_ARCH__)
+  *(double2 *)p = make_double2(a, b);
+#else
+  p[0] = a;
+  p[1] = b;
+#endif
+}
+
+HOPS_LANES HopsPair<double> HopsLoadPair(const double *p)
+{
+#if defined(__CUDA_ARCH__)
+  const double2 x = __ldg((const double2 *)p);
+
+  return {x.x, x.y};
+#else
+  return {p[0], p[1]};
+#endif
+}
+
+/* Bits of x; the place of the lowest one of x != 0 */
+HOPS_LANES int HopsBits(unsigned int x)
+{
+#if defined(__CUDA_ARCH__)
+  return __popc(x);
+#else
+  return __builtin_popcount(x);
+#endif
+}
+
+HOPS_LANES int HopsLowestBit(unsigned int x)
+{
+#if defined(__CUDA_ARCH__)
+  return __ffs(x) - 1;
+#else
+  return __builtin_ctz(x);
+#endif
+}
+
+HOPS_LANES int HopsMin(int a, int b)
+{
+#if defined(__CUDA_ARCH__)
+  return min(a, b); /* one instruction, also where ptxas would not see it */
 #else
   return a < b ? a : b;
 #endif
+}
+
+HOPS_LANES int HopsMax(int a, int b)
+{
+  return a > b ? a : b;
+}
+
+/* Lanes of a team that has n of them on a device */
+HOPS_LANES_CONSTEXPR int HopsLanesOf(int n)
+{
+#if defined(HOPS_LANES_ONE)
+  return n > 0 ? 1 : n;
+#else
+  return n;
+#endif
+}
+
+/* blocks of a functor, 0 where it has none */
+template <class F> static constexpr auto HopsLanesBlocks(int) -> decltype(F::blocks)
+{
+  return F::blocks;
+}
+
+template <class F> static constexpr int HopsLanesBlocks(...)
+{
+  return 0;
 }
 
 /* n^d, d = 1 to 3 */

@@ -1,10 +1,9 @@
 /* Rows while their pattern is found, and while they take values. */
 #pragma once
-#include "cudalor.h"
+#include <backend/lanes/runtime/lanes.h>
+#include "laneslor.h"
 
-#define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
-
-__device__ static void Sort(int n, int *x)
+HOPS_LANES_CALLED void Sort(int n, int *x)
 {
   for (int i = 1; i < n; i++) {
     const int v = x[i];
@@ -16,15 +15,20 @@ __device__ static void Sort(int n, int *x)
 }
 
 /* the L index that an entry of restr stands for */
-__device__ __forceinline__ static int Unsigned(int l)
+HOPS_LANES int Unsigned(int l)
 {
   return l < 0 ? -1 - l : l;
 }
 
-/* e / nn, exact for e < 2^31 */
-__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
+/* e / n, exact for e < 2^31; pern = 1 / n */
+HOPS_LANES int CellOf(int e, double pern)
 {
-  return __double2int_rd((e + 0.5) * m.perentry);
+  return (int)((e + 0.5) * pern);
+}
+
+HOPS_LANES int CellOf(const HopsLanesLORMesh &m, int e)
+{
+  return CellOf(e, m.perentry);
 }
 
 /* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b,
@@ -37,8 +41,7 @@ template <int DIM, bool MIXED> struct Star {
 };
 
 /* do(s, offset) for each neighbour s of node ijk in its cell, offset nodes away */
-template <int DIM, bool MIXED, class Do>
-__device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int mask, const Do &Put)
+template <int DIM, bool MIXED, class Do> HOPS_LANES void ForNeighbours(const int ijk[], int P, int mask, const Do &Put)
 {
   const int st[3] = {1, P, P * P};
 
@@ -65,7 +68,7 @@ __device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int
 struct LongRow {
   int nfree, split, n[2], *col[2];
 
-  __device__ void Add(int c)
+  HOPS_LANES void Add(int c)
   {
     const int b = c >= split, x = b ? c - split : c;
 
@@ -73,35 +76,35 @@ struct LongRow {
       if (col[b][k] == x) return;
     col[b][n[b]++] = x;
   }
-  __device__ void AddFree(int c)
+  HOPS_LANES void AddFree(int c)
   {
     if (c < nfree) Add(c);
   }
-  template <int N> __device__ void AddCell(const int c[], bool)
+  template <int N> HOPS_LANES void AddCell(const int c[], bool)
   {
     for (int s = 0; s < N; s++) AddFree(c[s]);
   }
 };
 
 /* Is a row that has been counted a long one? */
-__device__ __forceinline__ static bool IsLong(const HopsLORRows &rows, int r, int max)
+HOPS_LANES bool IsLong(const HopsLORRows &rows, int r, int max)
 {
   return rows.i[0][r + 1] - rows.i[0][r] + (rows.i[1] ? rows.i[1][r + 1] - rows.i[1][r] : 0) > max;
 }
 
 /* A row whose list is full: minus the bound for now; `work` adds up what long rows need */
-__device__ __forceinline__ static void CountLater(const HopsLORRows &rows, int r, int bound, unsigned long long *work)
+template <class Team> HOPS_LANES void CountLater(const HopsLORRows &rows, int r, int bound, unsigned long long *work)
 {
   rows.i[0][r] = -bound;
   if (rows.i[1]) rows.i[1][r] = 0;
-  atomicAdd(work, 2 * (unsigned long long)bound); /* a size: the order does not matter */
+  Team::Add(work, 2 * (unsigned long long)bound); /* a size: the order does not matter */
 }
 
 /* Memory for such a row; which part of the buffer it is does not matter */
-__device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r, int nfree, int *buffer, unsigned long long *next)
+template <class Team> HOPS_LANES LongRow TakeRow(const HopsLORRows &rows, int r, int nfree, int *buffer, unsigned long long *next)
 {
   const int bound = -rows.i[0][r];
-  int      *x     = buffer + atomicAdd(next, 2 * (unsigned long long)bound);
+  int      *x     = buffer + Team::Take(next, 2 * (unsigned long long)bound);
   LongRow   list  = {nfree, (int)rows.split, {0, 0}, {x, x + bound}};
 
   return list;
@@ -109,7 +112,7 @@ __device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r
 
 /* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists
    them */
-__device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
+HOPS_LANES_CALLED int Find(const HopsLORRows &rows, int r, int c, int *next)
 {
   const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
 
@@ -142,7 +145,7 @@ struct Row {
   int        next, lo, hi, lo1, hi1, split;
   bool       direct;
 
-  __device__ void Add(int c, double v)
+  HOPS_LANES void Add(int c, double v)
   {
     if (c < split) {
       for (;; next++) {
@@ -161,7 +164,7 @@ struct Row {
 };
 
 /* Row r in global memory */
-__device__ static Row GlobalRow(const HopsLORRows &rows, int r)
+HOPS_LANES_CALLED Row GlobalRow(const HopsLORRows &rows, int r)
 {
   const bool two = rows.i[1] != NULL;
   const Row  out = {rows.j[0],

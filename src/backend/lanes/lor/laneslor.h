@@ -1,0 +1,147 @@
+/* Low-order-refined matrices of back ends that launch kernels for teams of lanes: what such a back end
+   brings, and a matrix's data. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+#include <hops/private/hopslorrowsimpl.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <stdbool.h>
+
+#define HOPS_LANES_LOR_MAX 63 /* columns of a row whose places are kept, in H1; values of longer ones are looked up */
+
+/* words of the places of a cell in a row, six bits for each of its neighbours */
+#define HOPS_LANES_LOR_WORDS(dim, coupled) ((dim) == 3 && (coupled) ? 2 : 1)
+
+/* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
+typedef struct {
+  int        dim, P, nn, nfree; /* nn = P^dim */
+  const int *restr;             /* [ncells][nn] L indices; constrained from nfree on */
+  /* entries of an unknown, ascending: entry[begin[l]..begin[l+1]); of constrained ones in H1 alone */
+  const int           *begin, *entry;
+  const unsigned char *mask; /* [ncells] coupled direction pairs of the pattern */
+  /* [ncells] which of its faces and edges a cell has before others, see laneslorplace.h; NULL where
+     that does not say which columns cells share */
+  const unsigned int *own;
+  const double       *hinv;     /* [P-1] inverse widths of the sub-cells on [-1,1] */
+  const int          *ijk;      /* [nn] place of a node: i + 256 j + 65536 k */
+  double              perentry; /* 1 / nn */
+  /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction, or some unknown
+     inside a cell is another one's too */
+  bool twice;
+} HopsLanesLORMesh;
+
+/*
+  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there;
+  v[ncells][nn][4] and pairs[ncells][nn][4]:
+    S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
+    v[0..dim-1], q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
+    mass R m_x m_y m_z detJ c, v[3],
+  where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the
+  host.
+
+  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then
+  their off-diagonal ones.
+*/
+typedef struct {
+  bool          mixed;
+  int           ncomp; /* numbers a node */
+  const double *v, *pairs;
+} HopsLanesLORData;
+
+/* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
+typedef struct {
+  int dim, P, Pg, nn, knc, mnc, ncomp;
+  /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and
+     family[1] */
+  bool       mixed, lump;
+  HopsFamily family[2];
+  PetscInt   first, n, kcstride, kpstride, mcstride, mpstride;
+  /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass,
+     Gauss-Lobatto weight over it */
+  const double  *X, *B, *D, *C, *m, *r;
+  const double  *kappa, *mass;
+  const int     *ijk;                    /* of HopsLanesLORMesh */
+  double         perentry, tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
+  double        *out, *pairs;
+  unsigned char *mask; /* set by any thread that finds a coupling */
+  int           *bad;  /* least cell with a determinant that is not positive */
+} HopsLanesLORRun;
+
+/* What a form brings: of other families the numbers that the data make up, too */
+struct _HopsLORVertexData {
+  HopsLanesLORData v;
+  size_t           size, numbersize; /* bytes */
+  unsigned char   *mask;
+  void            *numbers;
+};
+
+typedef struct _HopsLanesLOR *HopsLanesLOR;
+
+typedef struct _HopsLumpKernels HopsLumpKernels; /* laneslump.h */
+
+/* No function waits for a device, or is called for no cells or no rows */
+typedef struct {
+  const HopsBackendOps *backend; /* whose memory it is */
+  PetscErrorCode (*Set)(void *p, int byte, size_t n);
+  PetscErrorCode (*Scan)(size_t n, int x[]); /* as in lanes.h */
+  /* laneslorvertex.h */
+  PetscErrorCode (*VertexData)(const HopsLanesLORRun *);
+  /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero; both are
+     zero before */
+  PetscErrorCode (*Compare)(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2]);
+  PetscErrorCode (*Merge)(PetscInt n, const unsigned char more[], unsigned char mask[]); /* mask[c] |= more[c] */
+  /* laneslorrows.h. begin[nkeys + 1], entry[n]: where key[n], or -1 - key where it is negative, is k < nkeys,
+     each list ascending. Then *twice = 1 where mesh.twice should be true, of nl unknowns of which a cell has
+     percell, at its nodes or not */
+  PetscErrorCode (*Transpose)(size_t n, const int key[], int nkeys, int begin[], int entry[]);
+  PetscErrorCode (*FindTwice)(const HopsLanesLORMesh *, int nl, int percell, PetscBool nodes, int *twice);
+  PetscErrorCode (*Slots)(const HopsLORRows *);
+  PetscErrorCode (*Map)(const HopsLORRows *);
+  PetscErrorCode (*Received)(const HopsLORRows *, const double x[]);
+  PetscErrorCode (*Diagonal)(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[]);
+  /* m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that
+     receive nothing. NULL where a back end has none: the next ones serve all rows */
+  PetscErrorCode (*Owners)(const HopsLanesLORMesh *, PetscInt ncells, unsigned int own[], int *irregular);
+  PetscErrorCode (*CountOnce)(const HopsLanesLORMesh *, const HopsLORRows *, int *anylong);
+  PetscErrorCode (*FillOnce)(const HopsLanesLORMesh *, const HopsLORRows *);
+  /* laneslorpattern.h. Lengths, and places in rows->place: those of the rows that are not long ones are final
+     where rows are neither sorted nor in two blocks. A long row gets minus a bound, and *work, zero before,
+     adds up what these need of the buffer that CountLong() takes; it is zero again then */
+  PetscErrorCode (*Count)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned long long *work);
+  PetscErrorCode (*CountLong)(const HopsLanesLORMesh *, const HopsLORRows *, int *buffer, unsigned long long *work);
+  PetscErrorCode (*Columns)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned char used[]);
+  /* laneslorvalues.h: all places anew, looked up in the rows; values */
+  PetscErrorCode (*Places)(const HopsLanesLORMesh *, const HopsLORRows *);
+  PetscErrorCode (*Values)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORRows *);
+  /* laneslorwide.h: rows of nc components; values of component c */
+  PetscErrorCode (*WidenRows)(const HopsLORRows *, int nc, const HopsLORRows *wide);
+  PetscErrorCode (*WidenValues)(const HopsLORRows *, int nc, int c, const unsigned char fixed0[], const unsigned char fixed1[],
+                                const HopsLORRows *wide);
+  const HopsLumpKernels *lump; /* of families other than H1 */
+} HopsLanesLORKernels;
+
+struct _HopsLanesLOR {
+  struct _HopsLORAssembler   head;
+  const HopsLanesLORKernels *kernels;
+  HopsSpace                  space; /* not a reference: the matrix has one */
+  struct _HopsLump          *lump;  /* of families other than H1 */
+  int                        P, Pg, nn;
+  HopsBasis                  geom;
+  double                    *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (the process's) */
+  double                    *tables;
+  int                       *ijk;
+  HopsLanesLORMesh           mesh;
+  int                       *begin, *entry, *bad; /* bad[4]: small results of kernels */
+  unsigned char             *mask;
+  unsigned int              *own;
+  PetscBool                  owned; /* own is that of the mask */
+  void                      *coef[2];
+  size_t                     coefsize[2];
+  char                       name[48];
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *, HopsSpace, const HopsBasis *, HopsLORAssembler *);
+/* What long rows need (work[0] entries, set to zero here), NULL where there are none; sets rows->anylong.
+   Waits for a device */
+PETSC_INTERN PetscErrorCode HopsLanesLORBuffer(const HopsLanesLORKernels *, HopsLORRows *, unsigned long long *work, int **buffer);
+EXTERN_C_END

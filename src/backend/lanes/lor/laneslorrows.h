@@ -1,0 +1,212 @@
+/*
+  What rows of the low-order-refined matrix are made from: the cells that hold an unknown, in ascending order;
+  the columns of other ranks' unknowns; and what other ranks and faces add to single rows. Back is a back
+  end's class: see lanes.h.
+*/
+#pragma once
+#include "laneslorrow.h"
+
+/* ---- Transposed lists ---- */
+
+/* rank: how many of the unknown's entries came before, in any order */
+template <class Team> struct HopsLORCountEntries {
+  const int *key;
+  int        nkeys, *count, *rank;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    const int l = Unsigned(key[e]);
+
+    if (l < nkeys) rank[e] = Team::Take(count + l, 1);
+  }
+};
+
+struct HopsLORPlaceEntries {
+  const int *key;
+  int        nkeys;
+  const int *begin, *rank;
+  int       *entry;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    const int l = Unsigned(key[e]);
+
+    if (l < nkeys) entry[begin[l] + rank[e]] = (int)e;
+  }
+};
+
+#define HOPS_LIST 8 /* entries of a list that is sorted in registers */
+
+/* The lists were filled in any order */
+struct HopsLORSortLists {
+  const int *begin;
+  int       *entry;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int lo = begin[i], n = begin[i + 1] - lo;
+    int      *x = entry + lo, v[HOPS_LIST];
+
+    if (n < 2) return;
+    if (HopsLanesOf(2) == 1 || n > HOPS_LIST) {
+      Sort(n, x);
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < HOPS_LIST; k++) v[k] = k < n ? x[k] : INT_MAX;
+#pragma unroll
+    for (int k = 1; k < HOPS_LIST; k++) {
+      if (k >= n) break;
+#pragma unroll
+      for (int h = k; h > 0; h--) {
+        const int a = v[h - 1], b = v[h];
+
+        v[h - 1] = HopsMin(a, b);
+        v[h]     = HopsMax(a, b);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < HOPS_LIST; k++)
+      if (k < n) x[k] = v[k];
+  }
+};
+
+/* ---- The transposed element restriction ---- */
+
+/* Has a cell an unknown twice, or is one of several cells in the middle of one? */
+struct HopsLORFindTwice {
+  HopsLanesLORMesh m;
+  int              percell;
+  double           perentry;
+  bool             nodes;
+  int             *twice;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int lo = m.begin[i], n = m.begin[i + 1] - lo, *x = m.entry + lo;
+    const int sides = m.dim == 3 ? 0x808080 : 0x8080, top = 0x808080 + (m.P - 2) * 0x010101;
+    int       before = -1;
+    bool      again  = false;
+
+    if (n < 2) return;
+    for (int k = 0; k < n; k++) {
+      const int  e = x[k], c = CellOf(e, perentry), at = nodes ? m.ijk[e - c * percell] : 0;
+      const bool inside = nodes && ((at + 0x7f7f7f) & (top - at) & sides) == sides; /* 0 < i < P - 1 in each byte */
+
+      again  = again || inside || c == before;
+      before = c;
+    }
+    if (again) *twice = 1; /* all write the same */
+  }
+};
+
+/* ---- Columns of block 1 ---- */
+
+struct HopsLORMap {
+  HopsLORRows rows;
+
+  HOPS_LANES void operator()(size_t r) const
+  {
+    const int lo = rows.i[1][r], hi = rows.i[1][r + 1];
+
+    for (int k = lo; k < hi; k++) rows.j[1][k] = rows.map[rows.j[1][k]];
+    if (rows.sorted) Sort(hi - lo, rows.j[1] + lo);
+  }
+};
+
+struct HopsLORSlots {
+  HopsLORRows rows;
+
+  HOPS_LANES void operator()(size_t s) const
+  {
+    rows.slot[rows.slotrow[s]] = (int)s;
+  }
+};
+
+/* ---- What is added to single rows ---- */
+
+/* What was received is added in the order of the message */
+struct HopsLORReceived {
+  HopsLORRows   rows;
+  const double *x;
+
+  HOPS_LANES void operator()(size_t s) const
+  {
+    Row out = GlobalRow(rows, rows.slotrow[s]);
+
+    for (int k = rows.xi[s]; k < rows.xi[s + 1]; k++) out.Add(rows.xj[k], x[k]);
+  }
+};
+
+struct HopsLORDiagonal {
+  HopsLORRows     rows;
+  const PetscInt *idx;
+  const double   *x;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    if (idx[i] < rows.first || idx[i] >= rows.first + rows.n) return;
+    Row out = GlobalRow(rows, (int)(idx[i] - rows.first));
+
+    for (out.next = out.lo; out.J[out.next] != idx[i];) out.next++;
+    if (x) out.V[out.next] += x[i];
+    else out.V[out.next] = 1;
+  }
+};
+
+template <class Back> struct HopsLORRowLaunches {
+  static PetscErrorCode Transpose(size_t n, const int key[], int nkeys, int begin[], int entry[])
+  {
+    const HopsMemoryOps *memory = Back::Ops()->memory;
+    int                 *rank;
+
+    PetscFunctionBegin;
+    PetscCall(Back::Set(begin, 0, (nkeys + 1) * sizeof(int)));
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall((*memory->PoolMalloc)(n * sizeof(int), (void **)&rank));
+    PetscCall(Back::Each("HopsLORCountEntries", n, HopsLORCountEntries<typename Back::Team>{key, nkeys, begin, rank}));
+    PetscCall(Back::Scan(nkeys, begin));
+    PetscCall(Back::Each("HopsLORPlaceEntries", n, HopsLORPlaceEntries{key, nkeys, begin, rank, entry}));
+    PetscCall(Back::Each("HopsLORSortLists", nkeys, HopsLORSortLists{begin, entry}));
+    PetscCall((*memory->PoolFree)((void **)&rank));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode FindTwice(const HopsLanesLORMesh *m, int nl, int percell, PetscBool nodes, int *twice)
+  {
+    return Back::Each("HopsLORFindTwice", nl, HopsLORFindTwice{*m, percell, 1.0 / percell, nodes == PETSC_TRUE, twice});
+  }
+
+  static PetscErrorCode Slots(const HopsLORRows *rows)
+  {
+    return Back::Each("HopsLORSlots", rows->nslots, HopsLORSlots{*rows});
+  }
+
+  static PetscErrorCode Map(const HopsLORRows *rows)
+  {
+    return Back::Each("HopsLORMap", rows->n, HopsLORMap{*rows});
+  }
+
+  static PetscErrorCode Received(const HopsLORRows *rows, const double x[])
+  {
+    return Back::Each("HopsLORReceived", rows->nslots, HopsLORReceived{*rows, x});
+  }
+
+  static PetscErrorCode Diagonal(const HopsLORRows *rows, PetscInt n, const PetscInt idx[], const double x[])
+  {
+    return Back::Each("HopsLORDiagonal", n, HopsLORDiagonal{*rows, idx, x});
+  }
+
+  static void Fill(HopsLanesLORKernels *k)
+  {
+    k->backend   = Back::Ops();
+    k->Set       = Back::Set;
+    k->Scan      = Back::Scan;
+    k->Transpose = Transpose;
+    k->FindTwice = FindTwice;
+    k->Slots     = Slots;
+    k->Map       = Map;
+    k->Received  = Received;
+    k->Diagonal  = Diagonal;
+  }
+};
