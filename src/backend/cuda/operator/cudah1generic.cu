@@ -16,11 +16,6 @@ static HopsH1Kernels Kernels()
 
 const HopsH1Kernels HopsH1KernelsCUDA = Kernels();
 
-PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *s, PetscInt cell)
-{
-  return HopsH1Launches<HopsCudaBack>::FindBad(s, cell);
-}
-
 /* A thread for each coordinate of a cell */
 struct MapKind {
   int           dim, g;

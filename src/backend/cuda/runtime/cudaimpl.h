@@ -20,7 +20,6 @@ PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, 
 
 /* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
 PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind);
-PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *, PetscInt cell);
 
 /* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
 PETSC_INTERN PetscErrorCode      HopsMalloc_CUDA(size_t n, void **);

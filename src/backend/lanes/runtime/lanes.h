@@ -18,8 +18,10 @@
     Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
                                    scratch of each team's own
     Each(name, n, f)               f(i) for i < n
-    GetSizes(bytes, &teams, &own)  is there so much scratch? Teams that keep the machine busy: few where not,
-                                   since they get scratch of the back end's memory
+    GetSizes(bytes, &teams, &own, most)
+                                   is there so much scratch, and no more than `most` bytes (or the back end's
+                                   own bound)? Teams that keep the machine busy: few where not, since they
+                                   get scratch of the back end's memory
     Team                           a team of doubles
 
   HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others,
