@@ -96,6 +96,7 @@ orders_cudaderhamorder   := 2 3 4 5 6 7 8 9
 orders_cudatensororder   := 2 3 4 5 6 7 8
 orders_cudapatchorder    := 1 2 3 4 5 6 7 8
 orders_cudaboxorder      := 1 2 3 4 5 6 7 8
+orders_kokkosderhamorder := 2 3 4 5 6 7 8 9
 orders_kokkosh1order     := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
 orders     = $(orders_$(basename $(notdir $(1))))

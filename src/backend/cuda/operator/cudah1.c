@@ -4,12 +4,8 @@
 
 PetscErrorCode HopsOperatorCreate_CUDA(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
-  HopsSpace       space      = form->space;
-  const PetscBool derivative = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE,
-                  field      = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
-
   PetscFunctionBegin;
-  if (space->family == HOPS_H1) PetscCall(HopsH1OperatorCreate(&HopsH1KernelsCUDA, form, basis, A));
-  else PetscCall(HopsDerhamCreate_CUDA(space, basis, derivative, field, A));
+  if (form->space->family == HOPS_H1) PetscCall(HopsH1OperatorCreate(&HopsH1KernelsCUDA, form, basis, A));
+  else PetscCall(HopsDerhamOperatorCreate(&HopsDerhamKernelsCUDA, form, basis, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

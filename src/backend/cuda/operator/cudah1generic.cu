@@ -15,8 +15,3 @@ static HopsH1Kernels Kernels()
 }
 
 const HopsH1Kernels HopsH1KernelsCUDA = Kernels();
-
-PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *s, PetscInt cell)
-{
-  return HopsH1Launches<HopsCudaBack>::FindBad(s, cell);
-}

@@ -1,5 +1,5 @@
 /* CUDA back end: memory, and what it has. */
-#include <backend/cuda/operator/cudaderham.h>
+#include "cudaimpl.h"
 #include <backend/cuda/lor/cudalor.h>
 #include <backend/cuda/patch/cudapatchpc.h>
 #include <hops/private/hopsmeshimpl.h>

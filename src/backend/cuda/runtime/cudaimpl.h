@@ -23,8 +23,6 @@ PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, 
 /* See Scan in lanes.h */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[]);
 
-PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *, PetscInt cell);
-
 /* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
 PETSC_INTERN PetscErrorCode      HopsMalloc_CUDA(size_t n, void **);
 PETSC_INTERN PetscErrorCode      HopsFree_CUDA(void **);

@@ -86,15 +86,16 @@ struct HopsCudaBack {
     return HopsCudaScan(n, x);
   }
 
-  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)
+  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own, size_t most = HOPS_CUDA_SHARED)
   {
-    int device, nsm;
+    int device, nsm, room;
 
     PetscFunctionBegin;
     PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
     PetscCallCUDA(cudaGetDevice(&device));
     PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
-    *own   = bytes <= HOPS_CUDA_SHARED ? PETSC_TRUE : PETSC_FALSE;
+    PetscCallCUDA(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    *own   = bytes <= PetscMin(most, (size_t)room) ? PETSC_TRUE : PETSC_FALSE;
     *teams = *own ? 16 * nsm : 2 * nsm;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

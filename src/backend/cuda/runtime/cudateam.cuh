@@ -41,10 +41,10 @@ struct HopsCudaAtomics {
   }
 };
 
-/* LANES threads in x for each of the CELLS cells of a block; of any number, all of the block, where
-   LANES is 0 */
-template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam : HopsCudaAtomics {
-  static constexpr int    lanes = LANES, group = 1;
+/* LANES threads in x for each of the CELLS cells of a block, HALVES times in z; of any number, all of the
+   block, where LANES is 0 */
+template <class real, int LANES = 0, int CELLS = 1, int HALVES = 1> struct HopsCudaTeam : HopsCudaAtomics {
+  static constexpr int    lanes = LANES, group = 1, halves = HALVES;
   static constexpr bool   indexed = true; /* __grid_constant__ */
   typedef real            Scalar, Value;
   typedef HopsCudaAtomics Own;
@@ -59,6 +59,10 @@ template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam : HopsCu
     }
   };
 
+  __device__ __forceinline__ int half() const
+  {
+    return HALVES > 1 ? threadIdx.z : 0;
+  }
   __device__ __forceinline__ int lane() const
   {
     return threadIdx.x;

@@ -4,13 +4,6 @@
 #include <backend/lanes/operator/lanesh1launch.h>
 #include "kokkosh1.h"
 
-/* Teams of a launch: on a host a team takes a group of cells */
-template <class Team, class real> static int League(const HopsH1Cells<real> &a)
-{
-  if (Team::group > 1) return (a.first + a.n - 1) / Team::group - a.first / Team::group + 1;
-  return (a.n + Team::cells - 1) / Team::cells;
-}
-
 template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3 {
   typedef HopsH1Launch3<Q, GEOM, TERMS>                                                                   Launch;
   typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<Q * Q * Launch::cells, Launch::blocks>> Policy;
@@ -75,8 +68,8 @@ template <class real> struct HopsKokkosH1Run {
     const F f = {tab, a};
 
     PetscFunctionBegin;
-    PetscCall(
-      HopsKokkosTeams<typename F::Policy>("HopsH1Apply", League<typename F::Team>(a), F::Team::threads, F::LEVEL, f.Size(), f));
+    PetscCall(HopsKokkosTeams<typename F::Policy>("HopsH1Apply", HopsKokkosLeague<typename F::Team>(a), F::Team::threads, F::LEVEL,
+                                                  f.Size(), f));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

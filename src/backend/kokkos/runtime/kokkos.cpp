@@ -1,6 +1,7 @@
 /* Kokkos back end: what it has. What it lacks it takes of the back end that works in the same memory. */
 #include "kokkosimpl.h"
 #include <backend/kokkos/lor/kokkoslor.h>
+#include <backend/kokkos/operator/kokkosderham.h>
 #include <backend/kokkos/operator/kokkosh1.h>
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopspatchimpl.h>
@@ -21,15 +22,9 @@ static PetscErrorCode HopsKokkosDelegate(HopsSpace sp, const char what[], const 
 
 static PetscErrorCode OperatorCreate(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
-  const HopsBackendOps *other;
-
   PetscFunctionBegin;
-  if (form->space->family == HOPS_H1) {
-    PetscCall(HopsH1OperatorCreate(&HopsH1KernelsKokkos, form, basis, A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(HopsKokkosDelegate(form->space, "operator", &other));
-  PetscCall((*other->OperatorCreate)(form, basis, A));
+  if (form->space->family == HOPS_H1) PetscCall(HopsH1OperatorCreate(&HopsH1KernelsKokkos, form, basis, A));
+  else PetscCall(HopsDerhamOperatorCreate(&HopsDerhamKernelsKokkos, form, basis, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

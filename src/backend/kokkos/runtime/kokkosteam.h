@@ -22,16 +22,17 @@ typedef float  HopsKokkosFloats __attribute__((vector_size(HOPS_KOKKOS_GROUP * s
   #define HOPS_KOKKOS_GROUP 1
 #endif
 
-/* LANES of a device's lanes for each of the CELLS cells of a team; of any number, all of the team, where
-   LANES is 0 */
-template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
+/* LANES of a device's lanes for each of the CELLS cells of a team, HALVES times; of any number, all of the
+   team, where LANES is 0 */
+template <class Member, class real, int LANES = 0, int CELLS = 1, int HALVES = 1>
+struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   static constexpr int                        group = HOPS_KOKKOS_GROUP;
   typedef real                                Scalar;
   typedef HopsKokkosAtomics<HopsKokkosOnHost> Own; /* where a team is one lane it is alone */
   const Member                               &m;
 
 #if defined(HOPS_KOKKOS_HOST)
-  static constexpr int                                                                                        lanes = 1, cells = 1;
+  static constexpr int lanes = 1, cells = 1, halves = 1;
   typedef typename std::conditional<sizeof(real) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type Value;
 
   template <int N> struct Lines {
@@ -44,7 +45,7 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
     }
   };
 #else
-  static constexpr int lanes = LANES, cells = CELLS;
+  static constexpr int lanes = LANES, cells = CELLS, halves = HALVES;
   typedef real         Value;
 
   template <int N> struct Lines {
@@ -57,16 +58,18 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
     }
   };
 #endif
-  static constexpr int  threads = lanes * cells; /* of the team */
-  static constexpr bool indexed = lanes == 1;    /* a device copies an argument that is indexed, to each thread */
+  static constexpr int  threads = lanes * cells * halves; /* of the team */
+  static constexpr bool indexed = lanes == 1;             /* a device copies an argument that is indexed, to each thread */
 
-  int part_, lane_;
+  int part_, half_, lane_; /* the lane's of all: (half * cells + part) * lanes + lane */
 
-  KOKKOS_FORCEINLINE_FUNCTION HopsKokkosTeam(const Member &m_) : m(m_), part_(0), lane_(m_.team_rank())
+  KOKKOS_FORCEINLINE_FUNCTION HopsKokkosTeam(const Member &m_) : m(m_), part_(0), half_(0), lane_(m_.team_rank())
   {
-    if (cells > 1) {
+    if (cells * halves > 1) {
       part_ = lane_ / (LANES ? LANES : 1);
       lane_ = lane_ % (LANES ? LANES : 1);
+      half_ = part_ / cells;
+      part_ = part_ % cells;
     }
 #if defined(__CUDA_ARCH__)
     asm("" : "+r"(lane_)); /* the compiler need not know that it is below LANES: the branches of HOPS_EACH_LANE stay */
@@ -75,6 +78,10 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   KOKKOS_FORCEINLINE_FUNCTION int part() const
   {
     return part_;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int half() const
+  {
+    return half_;
   }
   KOKKOS_FORCEINLINE_FUNCTION int lane() const
   {
@@ -159,6 +166,13 @@ template <class F> struct HopsKokkosPolicy<F, 0> {
   typedef Kokkos::TeamPolicy<HopsKokkosExec> Type;
 };
 
+/* Teams of a launch for cells a.first ... a.first + a.n - 1: on a host a team takes a group of them */
+template <class Team, class Cells> int HopsKokkosLeague(const Cells &a)
+{
+  if (Team::group > 1) return (a.first + a.n - 1) / Team::group - a.first / Team::group + 1;
+  return (a.n + Team::cells - 1) / Team::cells;
+}
+
 /* A functor of backend/lanes as Kokkos wants it */
 template <class F> struct HopsKokkosFunctor {
   typedef typename HopsKokkosPolicy<F, HopsLanesBlocks<F>(0)>::Type Policy;
@@ -206,15 +220,14 @@ struct HopsKokkosBack {
     return HopsKokkosScan(n, x);
   }
 
-  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)
+  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own, size_t most = PETSC_INT_MAX)
   {
     HopsKokkosExec *exec;
 
     PetscFunctionBegin;
     PetscCall(HopsKokkosGetExec(NULL, &exec));
-    *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0)
-               ? PETSC_TRUE
-               : PETSC_FALSE;
+    most   = PetscMin(most, (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0));
+    *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= most ? PETSC_TRUE : PETSC_FALSE;
     *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -124,8 +124,8 @@ static PetscErrorCode HopsH1Destroy(HopsOperator *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 8; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
-  PetscCall((*k->kernels->backend->memory->Free)(&k->flag));
+  for (int i = 0; i < 4; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
+  PetscCall(HopsLanesSetUpDestroy(k->kernels->backend, &k->own));
   PetscCall((*k->kernels->backend->memory->Free)((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(PetscFree(k->fewtables));
@@ -144,112 +144,49 @@ static PetscErrorCode PadRestriction(HopsH1Operator k)
   PetscFunctionBegin;
   a->padded = a->restr;
   if (!k->head.info.specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Reserve(k, 7, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
-  a->padded = (const int *)k->mem[7];
-  PetscCall((*k->kernels->Pad)(a->dim, n, P, k->ncells, a->restr, (int *)k->mem[7]));
+  PetscCall(Reserve(k, 3, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
+  a->padded = (const int *)k->mem[3];
+  PetscCall((*k->kernels->Pad)(a->dim, n, P, k->ncells, a->restr, (int *)k->mem[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of a coefficient: in the device's memory i, unless they lie in the back end's memory */
-static PetscErrorCode CopyValues(HopsH1Operator k, int i, const HopsValues *v, PetscInt n, const double **out)
+/* A run of cells by a kernel; afterwards waits for the device */
+static PetscErrorCode SetUpCells(HopsH1Operator k, PetscErrorCode (*run)(const HopsSetUpArgs *), PetscInt first, PetscInt n,
+                                 const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
 {
-  const size_t nq   = HopsPower(k->args.Q, k->args.dim),
-               size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+  const HopsBackendOps *be = k->kernels->backend;
+  HopsSetUpArgs        *s  = &k->setup;
 
   PetscFunctionBegin;
-  *out = v->v;
-  if (!PetscMemTypeHost(v->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Reserve(k, i, size));
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, k->mem[i], v->v, size, HOPS_COPY_IN));
-  *out = (const double *)k->mem[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpCoefficients(HopsH1Operator k, PetscInt first, PetscInt n, const HopsValues *kappa,
-                                        const HopsValues *mass)
-{
-  HopsSetUpArgs *s    = &k->setup;
-  const int      none = PETSC_MPI_INT_MAX;
-
-  PetscFunctionBegin;
-  s->first = first;
-  s->n     = n;
-  s->knc = s->mnc = 0;
-  if (k->args.diffusion) {
-    PetscCall(CopyValues(k, 4, kappa, n, &s->kappa));
-    s->knc      = (int)kappa->nc;
-    s->kcstride = kappa->cstride;
-    s->kpstride = kappa->pstride;
-  }
-  if (k->args.mass) {
-    PetscCall(CopyValues(k, 5, mass, n, &s->mass));
-    s->mnc      = (int)mass->nc;
-    s->mcstride = mass->cstride;
-    s->mpstride = mass->pstride;
-  }
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, s->bad, &none, sizeof(int), HOPS_COPY_IN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Lanes of the last group that have no cell compute as the last cell does: on a host, where groups are */
-static void FillGroup(HopsH1Operator k, double *data, size_t n)
-{
-  const int group = k->args.group, last = (int)((k->ncells - 1) % group);
-
-  data += (size_t)(k->ncells / group) * n * group;
-  for (size_t i = 0; i < n && last < group - 1; ++i)
-    for (int l = last + 1; l < group; ++l) data[i * group + l] = data[i * group + last];
-}
-
-/* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
-static PetscErrorCode SetUpFinish(HopsH1Operator k, PetscInt first, PetscInt n, PetscInt *bad, PetscReal *det)
-{
-  HopsSetUpArgs *s = &k->setup;
-  int            cell;
-
-  PetscFunctionBegin;
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, &cell, s->bad, sizeof(int), HOPS_COPY_OUT));
-  if (cell != PETSC_MPI_INT_MAX) {
-    PetscCall((*k->kernels->FindBad)(s, cell));
-    PetscCall((*k->kernels->backend->memory->Copy)(NULL, det, s->det, sizeof(double), HOPS_COPY_OUT));
-    *bad = first + cell;
-  }
-  if (first + n == k->ncells) {
-    if (k->args.group > 1 && k->args.geometry == HOPS_GEOMETRY_STORED)
-      FillGroup(k, k->setup.qdata, k->setup.ncomp * HopsPower(k->args.Q, k->args.dim));
-    else if (k->args.group > 1) FillGroup(k, k->setup.geom, HopsGeometrySize(k->args.geometry, k->args.dim));
-    for (int i = 4; i < 6; i++) {
-      PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
-      k->size[i] = 0;
-    }
+  PetscCall(HopsLanesSetUpBegin(be, &k->own, first, n, k->args.diffusion ? kappa : NULL, k->args.mass ? mass : NULL, s));
+  PetscCall((*run)(s));
+  PetscCall(HopsLanesSetUpEnd(be, &k->own, k->kernels->FindBad, k->ncells, s, bad, det));
+  if (first + n == k->ncells && k->args.group > 1) {
+    if (k->args.geometry == HOPS_GEOMETRY_STORED)
+      HopsLanesFillGroup(k->args.group, k->ncells, s->qdata, s->ncomp * HopsPower(k->args.Q, k->args.dim));
+    else HopsLanesFillGroup(k->args.group, k->ncells, s->geom, HopsGeometrySize(k->args.geometry, k->args.dim));
   }
   k->head.info.bytes =
-    (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
+    (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[0] + k->size[1] + k->size[2] + k->size[3];
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Cells of whole groups */
-static size_t Groups(HopsH1Operator k)
-{
-  return (size_t)(k->ncells + k->args.group - 1) / k->args.group * k->args.group;
 }
 
 /* Quadrature data from memory, or recomputed: the other's data go */
 static PetscErrorCode SetGeometry(HopsH1Operator k, int geometry)
 {
   const size_t nq   = HopsPower(k->args.Q, k->args.dim);
-  const int    drop = geometry == HOPS_GEOMETRY_STORED ? 6 : 1, keep = geometry == HOPS_GEOMETRY_STORED ? 1 : 6;
+  const int    drop = geometry == HOPS_GEOMETRY_STORED ? 2 : 0, keep = geometry == HOPS_GEOMETRY_STORED ? 0 : 2;
 
   PetscFunctionBegin;
   PetscCall((*k->kernels->backend->memory->Free)(&k->mem[drop]));
   k->size[drop] = 0;
-  PetscCall(
-    Reserve(k, keep,
-            Groups(k) * (geometry == HOPS_GEOMETRY_STORED ? nq * k->setup.ncomp : (size_t)HopsGeometrySize(geometry, k->args.dim)) *
-              sizeof(double)));
+  PetscCall(Reserve(k, keep,
+                    HopsLanesGroups(k->args.group, k->ncells) *
+                      (geometry == HOPS_GEOMETRY_STORED ? nq * k->setup.ncomp : (size_t)HopsGeometrySize(geometry, k->args.dim)) *
+                      sizeof(double)));
   k->args.geometry = k->setup.geometry = geometry;
-  k->setup.qdata                       = (double *)k->mem[1];
-  k->setup.geom                        = (double *)k->mem[6];
+  k->setup.qdata                       = (double *)k->mem[0];
+  k->setup.geom                        = (double *)k->mem[2];
   k->args.qdata                        = k->setup.qdata;
   k->args.geom                         = k->setup.geom;
   k->head.info.flops                   = CellFlops(&k->args) * (PetscLogDouble)k->ncells;
@@ -259,18 +196,14 @@ static PetscErrorCode SetGeometry(HopsH1Operator k, int geometry)
 static PetscErrorCode HopsH1SetUp(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
                                   PetscInt *bad, PetscReal *det)
 {
-  HopsH1Operator k  = (HopsH1Operator)A;
-  const size_t   nx = k->args.dim * HopsPower(k->setup.Pg, k->args.dim);
+  HopsH1Operator k = (HopsH1Operator)A;
 
   PetscFunctionBegin;
   *bad = -1;
   *det = 0;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGeometry(k, HOPS_GEOMETRY_STORED));
-  k->setup.X = k->X + first * nx;
-  PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
-  PetscCall((*k->kernels->SetUp)(&k->setup));
-  PetscCall(SetUpFinish(k, first, n, bad, det));
+  PetscCall(SetUpCells(k, k->kernels->SetUp, first, n, kappa, mass, bad, det));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,10 +219,7 @@ static PetscErrorCode HopsH1SetUpCells(HopsOperator A, HopsMapKind kind, const H
   PetscCall(SetGeometry(k, kind == HOPS_MAP_AFFINE ? HOPS_GEOMETRY_AFFINE : HOPS_GEOMETRY_MULTILINEAR));
   k->args.scalar = kappa->nc == 1;
   if (kind == HOPS_MAP_AFFINE) PetscCall(SetFewPoints(k));
-  k->setup.X = k->X;
-  PetscCall(SetUpCoefficients(k, 0, k->ncells, kappa, mass));
-  PetscCall((*k->kernels->SetUpCells)(&k->setup));
-  PetscCall(SetUpFinish(k, 0, k->ncells, bad, det));
+  PetscCall(SetUpCells(k, k->kernels->SetUpCells, 0, k->ncells, kappa, mass, bad, det));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,19 +228,9 @@ static PetscErrorCode HopsH1Apply(HopsOperator A, HopsPart part, const void *x, 
   HopsH1Operator  k      = (HopsH1Operator)A;
   const PetscBool affine = k->args.geometry == HOPS_GEOMETRY_AFFINE ? PETSC_TRUE : PETSC_FALSE;
   HopsH1Args     *a      = affine ? &k->few : &k->args;
-  PetscInt        end[]  = {0, k->ninterior / 2, k->ninterior, k->ncells};
-  PetscInt        order[3];
 
   PetscFunctionBegin;
-  order[HOPS_PART_INTERIOR_A] = 0;
-  order[HOPS_PART_INTERIOR_B] = 1;
-  order[HOPS_PART_SHARED]     = 2;
-  if (k->alone) { /* nothing to overlap: one launch, with the ghosts (there are none) */
-    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
-    end[2] = 0;
-  }
-  a->first = end[order[part]];
-  a->n     = end[order[part] + 1] - a->first;
+  HopsLanesPart(part, k->alone, k->ninterior, k->ncells, &a->first, &a->n);
   if (a->n) PetscCall((*(affine ? k->launchfew : k->launch))(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
   if (k->ncells) PetscCall(HopsLanesLogFlops(k->kernels->backend, k->head.info.flops / k->ncells * a->n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -361,21 +281,16 @@ PetscErrorCode HopsH1OperatorCreate(const HopsH1Kernels *kernels, HopsForm form,
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
-  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
+  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->own.X));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(CreateTables(k, basis));
   PetscCall((*kernels->GenericSetUp)(a->dim, a->P, a->Q, &a->nwork, &a->nteams, &own)); /* the diagonal runs it for every order */
-  if (!own) PetscCall(Reserve(k, 2, a->nwork * a->nteams * sizeof(double)));
-  a->work = (double *)k->mem[2];
+  if (!own) PetscCall(Reserve(k, 1, a->nwork * a->nteams * sizeof(double)));
+  a->work = (double *)k->mem[1];
   FindLaunch(k);
   PetscCall(PadRestriction(k));
-  PetscCall((*k->kernels->backend->memory->Malloc)(2 * sizeof(double), &k->flag));
-  k->setup.dim       = a->dim;
-  k->setup.Pg        = (int)space->gorder + 1;
-  k->setup.Q         = a->Q;
+  PetscCall(HopsLanesSetUpCreate(kernels->backend, space, basis->Q, &k->setup, &k->own));
   k->setup.ncomp     = ncomp;
-  k->setup.det       = (double *)k->flag;
-  k->setup.bad       = (int *)(k->setup.det + 1);
   k->head.info.flops = CellFlops(a) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %sP=%d Q=%d", kernels->backend->name,
                           k->head.info.specialised ? "" : "generic ", a->P, a->Q));

@@ -17,19 +17,10 @@
   Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both
   sides are zero, which keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1
   serve every number of nodes up to Q.
-
-  Beside what lanes.h says, a team has
-
-    lanes, group       how many lanes, known to the compiler; cells in a value
-    cell(first)        the first cell of the team's values, of a launch whose cells begin at begin(first):
-    begin(first)       `first`, or 0 where the launch's pointers are to the first cell
-    indexed            are arguments of a kernel indexed as cheaply as memory?
-    Scalar, Value      double or float; that, or a vector of them
-    Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address
 */
 #pragma once
-#include <backend/lanes/runtime/lanes.h>
 #include "lanesargs.h"
+#include "laneslines.h"
 
 /* Even and odd parts of B [Q][P] and C [Q][Q], e.g. Be[q][i] = (B[q][i] + B[q][P-1-i])/2; weights and points
    of [0,1] */
@@ -62,81 +53,6 @@ HOPS_LANES real HopsH1Point(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cel
 {
   if constexpr (Team::indexed) return tab.z[i];
   else return (real)HopsLoad(a.z + i);
-}
-
-/* What lanes t < N do, of which a device has enough: each its own, t being the lane; or one lane all,
-   one after the other. HOPS_ALL_LANES where a device has no others: without a branch, which else keeps
-   what follows a barrier from moving before it, or the reverse. No loop is left on a device, nor a
-   function with the body as an argument: with either some kernels kept lines in local memory, and took
-   up to 15% longer */
-#if defined(HOPS_LANES_ONE)
-  #define HOPS_EACH_LANE(t, N) for (int t = 0; t < (N); t++)
-  #define HOPS_ALL_LANES(t, N) for (int t = 0; t < (N); t++)
-#else
-  #define HOPS_EACH_LANE(t, N) if (t < (N))
-  #define HOPS_ALL_LANES(t, N)
-#endif
-
-/* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
-template <int M, int N, bool SYM, bool T, class real, class V>
-HOPS_LANES void HopsLine(const real *te, const real *to, const V in[N], V out[M])
-{
-  constexpr int NU = (N + 1) / 2, ND = N / 2, MU = (M + 1) / 2, MD = M / 2;
-  V             e[NU], o[ND];
-
-#pragma unroll
-  for (int n = 0; n < ND; n++) {
-    e[n] = in[n] + in[N - 1 - n];
-    o[n] = in[n] - in[N - 1 - n];
-  }
-  if (N % 2) e[ND] = in[ND];
-#pragma unroll
-  for (int m = 0; m < MU; m++) {
-    V E = {}, O = {};
-
-    /* the reflection of C changes its sign, so its transpose takes even parts to even parts by the odd part
-       of the matrix */
-    if (SYM || m < MD) {
-#pragma unroll
-      for (int n = 0; n < NU; n++)
-        E += (SYM ? (T ? te[n * MU + m] : te[m * NU + n]) : (T ? to[n * MD + m] : te[m * NU + n])) * e[n];
-    }
-    if (!SYM || m < MD) {
-#pragma unroll
-      for (int n = 0; n < ND; n++)
-        O += (SYM ? (T ? to[n * MD + m] : to[m * ND + n]) : (T ? te[n * MU + m] : to[m * ND + n])) * o[n];
-    }
-    if (m < MD) {
-      out[m]         = E + O;
-      out[M - 1 - m] = SYM ? E - O : O - E;
-    } else out[m] = SYM ? E : O;
-  }
-}
-
-/* in[i] = s[i*stride], and the reverse */
-template <int N, class V> HOPS_LANES void HopsGet(const V *s, int stride, V in[N])
-{
-#pragma unroll
-  for (int i = 0; i < N; i++) in[i] = s[i * stride];
-}
-
-template <int N, class V> HOPS_LANES void HopsPut(const V out[N], V *s, int stride)
-{
-#pragma unroll
-  for (int i = 0; i < N; i++) s[i * stride] = out[i];
-}
-
-/* A line of scratch, times a matrix, to a line of scratch. The arrays are this function's own:
-   one that lives on in the caller, where a rolled loop indexes it, would take all of its uses to local memory
-   */
-template <int M, int N, bool SYM, bool T, class real, class V>
-HOPS_LANES void HopsSweep(const real *te, const real *to, const V *s, int sstride, V *d, int dstride)
-{
-  V in[N], out[M];
-
-  HopsGet<N>(s, sstride, in);
-  HopsLine<M, N, SYM, T>(te, to, in, out);
-  HopsPut<M>(out, d, dstride);
 }
 
 /* 1/x to rounding, for normal x */
@@ -210,12 +126,6 @@ HOPS_LANES void HopsH1GroupNodes(const HopsH1Cells<real> &a, int c, typename Tea
       } else *v = k < 0 ? 0 : (k < a.nT ? a.x[k] : a.xg[k - a.nT]);
     }
   }
-}
-
-/* Numbers i of the n of a cell, or of a group of cells */
-template <class Team> HOPS_LANES const typename Team::Value *HopsH1Data(const typename Team::Scalar *d, size_t c, int n)
-{
-  return (const typename Team::Value *)d + c / Team::group * n;
 }
 
 /* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a
@@ -394,22 +304,11 @@ HOPS_LANES void HopsH1Cell(const Team &team, const HopsH1Cells<real> &a, int c, 
   if constexpr (Team::group > 1) HopsH1GroupNodes<P, NN, ADD, Team>(a, c, s);
   else HopsH1Nodes<P, NN, ADD>(team, a, c, s);
   if constexpr (!ADD) {
-    const typename Team::Value *from = HopsH1Data<Team>(a.geom, c, NG);
+    const typename Team::Value *from = HopsLanesData<Team>(a.geom, c, NG);
 
     /* A loop, also of no trip: without it ptxas moves what follows, and some kernels take up to 10% longer */
     for (int i = team.lane(); i < NG; i += Team::lanes) g[i] = HopsLoad(from + i);
   }
-}
-
-/* The end of a launch's cells; and the cell that a team reads: the last one where there is none for it */
-template <class Team, class real> HOPS_LANES int HopsH1End(const HopsH1Cells<real> &a)
-{
-  return Team::begin(a.first) + a.n;
-}
-
-template <class Team, class real> HOPS_LANES int HopsH1Clip(const HopsH1Cells<real> &a, int cell)
-{
-  return Team::group > 1 ? cell : HopsMin(cell, HopsH1End<Team>(a) - 1);
 }
 
 /* Where the line of lane t in x, y or z begins in a cube of Q^3 values */
@@ -458,9 +357,9 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   /* odd rows: lines in x meet no bank conflicts */
   constexpr int Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE;
   const bool    any = TERMS == HOPS_H1_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_H1_BOTH,
-             scalar                = !any || a.scalar;
-  const int                   cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
-  const int                   t = team.lane(); /* one lane counts itself, below */
+             scalar = !any || a.scalar;
+  const int cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
+  const int t = team.lane(); /* one lane counts itself, below */
   const HopsH1Lines3<Team, Q> at(mem, t);
   V *const s0 = mem, *const s1 = s0 + CUBE;
   /* derivatives in z, and their fluxes; the fluxes' transposed derivatives, which may take their place */
@@ -516,7 +415,7 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     V *const z0 = at.Z(t, 0), *const z1 = at.Z(t, 1), *const z2 = at.Z(t, 2);
 
     if constexpr (GEOM == HOPS_GEOMETRY_STORED)
-      HopsH1Stored3<Q, UNROLL>(HopsH1Data<Team>(a.qdata, c, nc * Q3) + t, diffusion, mass, z0, z1, z2, u[t]);
+      HopsH1Stored3<Q, UNROLL>(HopsLanesData<Team>(a.qdata, c, nc * Q3) + t, diffusion, mass, z0, z1, z2, u[t]);
     else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE)
       HopsH1Affine3<Team>(tab, a, g, t % Q, t / Q, diffusion, mass, z0, z1, z2, u[t]);
     else HopsH1Multilinear3<Team, UNROLL>(tab, a, g, t % Q, t / Q, diffusion, mass, scalar, z0, z1, z2, u[t]);
@@ -558,7 +457,7 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
   }
   team.Sync();
-  if (Team::group > 1 || cell < HopsH1End<Team>(a)) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
 }
 
 /* 2D: Q threads for a cell, each with a line; measured */
@@ -637,8 +536,8 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
   typedef typename Team::Value V;
   constexpr int                Q2 = Q * Q, ROW = Q | 1, SQUARE = Q * ROW;
   const bool                   diffusion = a.diffusion, mass = a.mass, scalar = a.scalar;
-  const int                    cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 3 : 0) + (mass ? 1 : 0);
-  [[maybe_unused]] const int   t = team.lane(); /* one lane counts itself */
+  const int                  cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell), nc = (diffusion ? 3 : 0) + (mass ? 1 : 0);
+  [[maybe_unused]] const int t = team.lane(); /* one lane counts itself */
   V *const s0 = mem, *const s1 = s0 + SQUARE;
   typename Team::template Lines<Q> u(s1 + SQUARE); /* derivatives in y, and their fluxes */
 
@@ -671,8 +570,8 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
   }
   HOPS_EACH_LANE(t, Q)
   {
-    HopsH1Points2<Team, GEOM>(tab, a, GEOM == HOPS_GEOMETRY_STORED ? HopsH1Data<Team>(a.qdata, c, nc * Q2) + t : g, g, t, diffusion,
-                              mass, scalar, s0 + t, s1 + t, u[t]);
+    HopsH1Points2<Team, GEOM>(tab, a, GEOM == HOPS_GEOMETRY_STORED ? HopsLanesData<Team>(a.qdata, c, nc * Q2) + t : g, g, t,
+                              diffusion, mass, scalar, s0 + t, s1 + t, u[t]);
   }
   if (diffusion) {
     team.Sync();
@@ -704,5 +603,5 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1);
   }
   team.Sync();
-  if (Team::group > 1 || cell < HopsH1End<Team>(a)) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
 }

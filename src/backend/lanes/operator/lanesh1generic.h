@@ -5,7 +5,6 @@
 #pragma once
 #include "lanescontract.h"
 #include "lanesjacobian.h"
-#include <hops/private/hopsmapkind.h>
 
 /* doubles of scratch of a team */
 static inline size_t HopsH1GenericScratch(int dim, int P, int Q)
@@ -112,24 +111,10 @@ template <int DIM, class Team> HOPS_LANES_CALLED void HopsH1PointData(const Hops
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
 }
 
-/* A team for each cell, or (planes is 0) lane t of all for point t of all */
 template <int DIM, class Team>
 HOPS_LANES_CALLED void HopsH1SetUp(const Team &team, const HopsSetUpArgs &s, int planes, double *scratch)
 {
-  const auto at = [&](int c, int q, const double J[9]) { HopsH1PointData<DIM, Team>(s, c, q, J); };
-
-  if (planes) ForJacobians<DIM>(team, s, planes, scratch, at);
-  else
-    for (int t = team.lane(); t < HOPS_JACOBIAN_LANES; t += team.size())
-      AtJacobian<DIM>(s, (size_t)team.index() * HOPS_JACOBIAN_LANES + t, at);
-}
-
-/* X[dim][2^dim]: the corners of a cell */
-HOPS_LANES_CALLED void LoadCorners(const HopsSetUpArgs &s, PetscInt c, double X[24])
-{
-  const int nn = HopsLanesPower(s.Pg, s.dim);
-
-  for (int d = 0; d < s.dim; d++) HopsCellCorners(s.dim, s.Pg, s.X + ((size_t)c * s.dim + d) * nn, X + (d << s.dim));
+  HopsAllJacobians<DIM>(team, s, planes, scratch, [&](int c, int q, const double J[9]) { HopsH1PointData<DIM, Team>(s, c, q, J); });
 }
 
 /* Of a cell: what recomputed geometry needs */
@@ -157,26 +142,6 @@ template <class Team> HOPS_LANES_CALLED void HopsH1SetUpCells(const HopsSetUpArg
   *out++ = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_GEOMETRY_AFFINE ? det : 1) : 0;
   to     = s.geom + HopsLanesCell(s.group, s.first + c, (int)(out - G));
   for (int i = 0; i < out - G; i++) to[(size_t)i * s.group] = G[i];
-}
-
-/* The first determinant of a cell that is not positive */
-HOPS_LANES_CALLED void HopsH1FindBad(const HopsSetUpArgs &s, PetscInt cell)
-{
-  const int nq = HopsLanesPower(s.Q, s.dim), nx = s.dim * HopsLanesPower(s.Pg, s.dim);
-  double    X[24];
-
-  if (s.geometry != HOPS_GEOMETRY_STORED) LoadCorners(s, cell, X);
-  for (int q = 0; q < nq; q++) {
-    double J[9], A[9], det;
-
-    if (s.geometry != HOPS_GEOMETRY_STORED) CornerJacobian(s.dim, s.Q, s.z, X, q, J);
-    else Jacobian(s.dim, s, s.X + (size_t)cell * nx, q, J);
-    det = Adjugate(s.dim, J, A);
-    if (!(det > 0)) {
-      *s.det = det;
-      return;
-    }
-  }
 }
 
 /* Index e of those that HopsH1Kernels' Pad() fills */

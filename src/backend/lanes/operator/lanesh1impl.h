@@ -2,8 +2,7 @@
    operator's data. */
 #pragma once
 #include <hops/private/hopsformimpl.h>
-#include <backend/lanes/runtime/laneslog.h>
-#include "lanesargs.h"
+#include "lanesoperator.h"
 #include "lanesorders.h"
 
 typedef PetscErrorCode (*HopsH1Launch)(const HopsH1Args *, const double x[], const double xg[], double y[], double yg[]);
@@ -27,7 +26,7 @@ typedef struct {
   PetscErrorCode (*Pad)(int dim, int n, int P, PetscInt ncells, const int restr[], int padded[]);
   PetscErrorCode (*SetUp)(const HopsSetUpArgs *);
   PetscErrorCode (*SetUpCells)(const HopsSetUpArgs *);
-  PetscErrorCode (*FindBad)(const HopsSetUpArgs *, PetscInt cell);
+  HopsLanesFindBad FindBad;
 } HopsH1Kernels;
 
 typedef struct _HopsH1Operator *HopsH1Operator;
@@ -36,14 +35,13 @@ struct _HopsH1Operator {
   const HopsH1Kernels *kernels;
   HopsH1Args           args, few; /* few: of affine cells, see SetFewPoints() */
   HopsSetUpArgs        setup;
+  HopsLanesSetUp       own;
   HopsH1Launch         launch, launchfew;
   PetscInt             ncells, ninterior;
   PetscBool            alone;                                       /* no other rank, so that the parts need not be kept apart */
-  const double        *X;                                           /* the space's coordinates, where the back end works */
   double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end's */
-  void                *mem[8]; /* the back end's: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
-  size_t               size[8];
-  void                *flag; /* the back end's: determinant and cell of HopsSetUpArgs */
+  void                *mem[4];                                      /* the back end's: qdata, work, geom, padded */
+  size_t               size[4];
   HopsBasis            geom;
 };
 

@@ -49,16 +49,6 @@ template <class Team> struct HopsH1SetUpCorners {
   }
 };
 
-struct HopsH1FindBadPoint {
-  HopsSetUpArgs s;
-  PetscInt      cell;
-
-  HOPS_LANES void operator()(size_t) const
-  {
-    HopsH1FindBad(s, cell);
-  }
-};
-
 struct HopsH1PadNodes {
   int        dim, n, P;
   const int *restr;
@@ -122,7 +112,7 @@ template <class Back> struct HopsH1Launches {
 
   static PetscErrorCode FindBad(const HopsSetUpArgs *s, PetscInt cell)
   {
-    return Back::Each("HopsFindBad", 1, HopsH1FindBadPoint{*s, cell});
+    return Back::Each("HopsFindBad", 1, HopsFindBadPoint{*s, cell});
   }
 
   /* what lies in a table beside the fused kernels */

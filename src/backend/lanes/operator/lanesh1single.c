@@ -16,19 +16,10 @@ typedef struct {
 /* The parts are those of the operator in double precision */
 static PetscErrorCode Apply(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
-  HopsH1Single s     = (HopsH1Single)A;
-  PetscInt     begin = 0, end = s->ncells;
+  HopsH1Single s = (HopsH1Single)A;
 
   PetscFunctionBegin;
-  if (s->alone) {
-    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
-  } else if (part == HOPS_PART_INTERIOR_A) end = s->ninterior / 2;
-  else if (part == HOPS_PART_INTERIOR_B) {
-    begin = s->ninterior / 2;
-    end   = s->ninterior;
-  } else begin = s->ninterior;
-  s->args.first = begin;
-  s->args.n     = end - begin;
+  HopsLanesPart(part, s->alone, s->ninterior, s->ncells, &s->args.first, &s->args.n);
   if (s->args.n) PetscCall((*s->launch)(&s->args, (const float *)x, (const float *)xg, (float *)y, (float *)yg));
   if (s->ncells) PetscCall(HopsLanesLogFlops(s->kernels->backend, s->flops / s->ncells * s->args.n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,14 +67,14 @@ PetscErrorCode HopsH1SingleCreate(HopsOperator A, HopsOperator *single)
              "nodes, "
              "not with %d points for %d nodes: set -mat_pa_q_1d, or use -pc_hopsmg_precision double",
              k->kernels->backend->name, a->Q, a->P);
-  PetscCall(PetscIntCast((PetscInt64)(k->size[stored ? 1 : 6] / sizeof(double)), &n));
+  PetscCall(PetscIntCast((PetscInt64)(k->size[stored ? 0 : 2] / sizeof(double)), &n));
   PetscCall((*s->kernels->backend->memory->Malloc)((size_t)n * sizeof(float), &s->mem[0]));
   PetscCall(
-    (*s->kernels->backend->vector->Convert)(PETSC_FLOAT, n, 1.0, (const double *)k->mem[stored ? 1 : 6], (float *)s->mem[0]));
+    (*s->kernels->backend->vector->Convert)(PETSC_FLOAT, n, 1.0, (const double *)k->mem[stored ? 0 : 2], (float *)s->mem[0]));
   a->qdata = (const double *)(stored ? s->mem[0] : NULL);
   a->geom  = (const double *)(stored ? NULL : s->mem[0]);
   a->work  = NULL;
-  size     = padded ? k->size[7] : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
+  size     = padded ? k->size[3] : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
   PetscCall((*s->kernels->backend->memory->Malloc)(size, &s->mem[1]));
   if (size) PetscCall((*s->kernels->backend->memory->Copy)(NULL, s->mem[1], from->padded, size, HOPS_COPY_WITHIN));
   a->restr = a->padded = (const int *)s->mem[1];

@@ -5,6 +5,7 @@
 */
 #pragma once
 #include "lanesgeom.h"
+#include <hops/private/hopsmapkind.h>
 
 #define HOPS_JACOBIAN_LANES 128
 
@@ -106,3 +107,52 @@ template <int DIM, class At> HOPS_LANES_CALLED void AtJacobian(const HopsSetUpAr
   Jacobian(DIM, s, s.X + (size_t)c * DIM * HopsLanesPower(s.Pg, DIM), q, J);
   at(c, q, J);
 }
+
+/* at(c, q, J) for all points of the cells of a launch: a team for each cell, or (planes is 0) lane t of all
+   for point t of all */
+template <int DIM, class Team, class At>
+HOPS_LANES_CALLED void HopsAllJacobians(const Team &team, const HopsSetUpArgs &s, int planes, double *scratch, const At &at)
+{
+  if (planes) ForJacobians<DIM>(team, s, planes, scratch, at);
+  else
+    for (int t = team.lane(); t < HOPS_JACOBIAN_LANES; t += team.size())
+      AtJacobian<DIM>(s, (size_t)team.index() * HOPS_JACOBIAN_LANES + t, at);
+}
+
+/* X[dim][2^dim]: the corners of a cell */
+HOPS_LANES_CALLED void LoadCorners(const HopsSetUpArgs &s, PetscInt c, double X[24])
+{
+  const int nn = HopsLanesPower(s.Pg, s.dim);
+
+  for (int d = 0; d < s.dim; d++) HopsCellCorners(s.dim, s.Pg, s.X + ((size_t)c * s.dim + d) * nn, X + (d << s.dim));
+}
+
+/* The first determinant of a cell that is not positive */
+HOPS_LANES_CALLED void HopsFindBad(const HopsSetUpArgs &s, PetscInt cell)
+{
+  const int nq = HopsLanesPower(s.Q, s.dim), nx = s.dim * HopsLanesPower(s.Pg, s.dim);
+  double    X[24];
+
+  if (s.geometry != HOPS_GEOMETRY_STORED) LoadCorners(s, cell, X);
+  for (int q = 0; q < nq; q++) {
+    double J[9], A[9], det;
+
+    if (s.geometry != HOPS_GEOMETRY_STORED) CornerJacobian(s.dim, s.Q, s.z, X, q, J);
+    else Jacobian(s.dim, s, s.X + (size_t)cell * nx, q, J);
+    det = Adjugate(s.dim, J, A);
+    if (!(det > 0)) {
+      *s.det = det;
+      return;
+    }
+  }
+}
+
+struct HopsFindBadPoint {
+  HopsSetUpArgs s;
+  PetscInt      cell;
+
+  HOPS_LANES void operator()(size_t) const
+  {
+    HopsFindBad(s, cell);
+  }
+};

@@ -34,3 +34,17 @@
 
 #define HOPS_H1_MOST_POINTS        18
 #define HOPS_H1_MOST_SINGLE_POINTS 10
+
+/* Nodes per direction P_1d with fused kernels in H(curl), H(div) and L2 (an object each), for Q_1d = P_1d and
+   P_1d + 1 points */
+#define HOPS_DERHAM_NODES(X) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8) \
+  X(9)
+
+#define HOPS_DERHAM_MOST_NODES 9

@@ -25,8 +25,10 @@
     Each(name, n, f)               f(i) for i < n
     Set(p, byte, n)                n bytes at p become `byte`
     Scan(n, x)                     x[n + 1] counts, of which the last is overwritten: their sums before each
-    GetSizes(bytes, &teams, &own)  is there so much scratch? Teams that keep the machine busy: few where not,
-                                   since they get scratch of the back end's memory
+    GetSizes(bytes, &teams, &own, most)
+                                   is there so much scratch, and no more than `most` bytes (or the back end's
+                                   own bound)? Teams that keep the machine busy: few where not, since they
+                                   get scratch of the back end's memory
     Team                           a team of doubles
 
   A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once.

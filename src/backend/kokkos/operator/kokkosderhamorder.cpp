@@ -1,0 +1,49 @@
+/* Fused forms on H(curl), H(div) and L2 (lanesderham.h) with HOPS_ORDER nodes per direction; the makefile
+   compiles this file once for each. */
+#include <backend/kokkos/runtime/kokkosteam.h>
+#include <backend/lanes/operator/lanesderhamlaunch.h>
+#include "kokkosderham.h"
+
+template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham {
+  typedef HopsDerhamLaunch3<P, Q, FAMILY, TERMS> Launch3;
+  typedef HopsDerhamLaunch2<Q>                   Launch2;
+  static constexpr int                           LANES = DIM == 3 ? Q * Q : Q, CELLS = DIM == 3 ? Launch3::cells : Launch2::cells,
+                       HALVES = DIM == 3 ? Launch3::halves : 1, BLOCKS = DIM == 3 ? Launch3::blocks : Launch2::blocks;
+  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<LANES * CELLS * HALVES, BLOCKS>> Policy;
+  typedef typename Policy::member_type                                                             Member;
+  typedef HopsKokkosTeam<Member, double, LANES, CELLS, HALVES>                                     Team;
+  typedef typename Team::Value                                                                     Value;
+  static constexpr int    SCRATCH = HopsDerhamScratch(P, Q, FAMILY, DIM, TERMS);
+  static constexpr size_t SIZE    = Team::cells * SCRATCH * sizeof(Value);
+  static constexpr int    LEVEL   = HopsKokkosLevel(SIZE);
+
+  HopsDerhamTables<P, Q> tab;
+  HopsDerhamCells        a;
+
+  KOKKOS_FUNCTION void operator()(const Member &m) const
+  {
+    const Team team(m);
+    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, SIZE) + team.part() * SCRATCH;
+
+    if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, mem);
+    else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, mem);
+  }
+};
+
+struct HopsKokkosDerhamRun {
+  template <int P, int Q, int FAMILY, int TERMS, int DIM>
+  static PetscErrorCode Run(const HopsDerhamTables<P, Q> &tab, const HopsDerhamCells &a)
+  {
+    typedef HopsKokkosDerham<P, Q, FAMILY, TERMS, DIM> F;
+
+    return HopsKokkosTeams<typename F::Policy>("HopsDerhamApply", HopsKokkosLeague<typename F::Team>(a), F::Team::threads, F::LEVEL,
+                                               F::SIZE, F{tab, a});
+  }
+};
+
+#define NAME(order)   HopsKokkosDerhamLaunch_##order
+#define DEFINE(order) NAME(order)
+PetscErrorCode DEFINE(HOPS_ORDER)(const HopsDerhamArgs *k, const double x[], const double xg[], double y[], double yg[])
+{
+  return HopsDerhamLaunchNodes<HopsKokkosDerhamRun, HOPS_ORDER>(k, x, xg, y, yg);
+}

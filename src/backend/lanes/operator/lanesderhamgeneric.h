@@ -1,0 +1,290 @@
+/*
+  Forms on H(curl), H(div) and L2 of any order: the operator where no fused kernel exists, the diagonal, and
+  set-up. A team works on a cell; scratch lies in memory of the team's own where it fits, else in the back
+  end's.
+*/
+#pragma once
+#include "lanescontract.h"
+#include "lanesderhamargs.h"
+#include "lanesjacobian.h"
+#include <hops/private/hopsderhamimpl.h>
+
+/* The layouts of the field and of its derivative beside the arguments of the launch */
+struct HopsDerhamCell {
+  HopsDerhamArgs k;
+  HopsLayout     l, w;
+};
+
+/* Component c at the points, and back: f, g are scratch */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamEvaluate(const Team &team, const HopsDerhamArgs &k, const HopsLayout &l, int c, const double *u,
+                                          double *f, double *g, double *out)
+{
+  const int     n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]}, Q = k.Q;
+  const double *A[3] = {l.open[c][0] ? k.E : k.B, l.open[c][1] ? k.E : k.B, l.open[c][2] ? k.E : k.B};
+
+  Contract(team, Q, n[0], A[0], n[0], 1, n[1] * n[2], 1, u, f, false);
+  if (k.dim == 2) {
+    Contract(team, Q, n[1], A[1], n[1], 1, 1, Q, f, out, false);
+    return;
+  }
+  Contract(team, Q, n[1], A[1], n[1], 1, n[2], Q, f, g, false);
+  Contract(team, Q, n[2], A[2], n[2], 1, 1, Q * Q, g, out, false);
+}
+
+/* out (+)= the transposed contractions by the matrices A[d][Q][n[d]] */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamTranspose(const Team &team, int dim, int Q, const int n[3], const double *const A[3],
+                                           const double *in, double *f, double *g, double *out, bool add)
+{
+  if (dim == 2) {
+    Contract(team, n[1], Q, A[1], 1, n[1], 1, Q, in, f, false);
+    Contract(team, n[0], Q, A[0], 1, n[0], n[1], 1, f, out, add);
+    return;
+  }
+  Contract(team, n[2], Q, A[2], 1, n[2], 1, Q * Q, in, g, false);
+  Contract(team, n[1], Q, A[1], 1, n[1], n[2], Q, g, f, false);
+  Contract(team, n[0], Q, A[0], 1, n[0], n[1] * n[2], 1, f, out, add);
+}
+
+/* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[nc][Q^dim] */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamTerm(const Team &team, const HopsDerhamArgs &k, const HopsLayout &l, int nc, const double *d,
+                                      double *u, double *f, double *g, double *v)
+{
+  const int nq = HopsLanesPower(k.Q, k.dim), m = (int)l.nc;
+
+  for (int c = 0; c < m; c++) HopsDerhamEvaluate(team, k, l, c, u + l.off[c], f, g, v + c * nq);
+  for (int q = team.lane(); q < nq; q += team.size()) {
+    double in[3];
+
+    for (int a = 0; a < m; a++) in[a] = v[a * nq + q];
+    for (int a = 0; a < m; a++) {
+      double s = 0;
+
+      for (int b = 0; b < m; b++) {
+        const int r = a < b ? a : b, c = a < b ? b : a;
+
+        s += d[(size_t)((r * m - r * (r + 1) / 2 + c) * nq + q) * k.group] * in[b];
+      }
+      v[a * nq + q] = s;
+    }
+  }
+  team.Sync();
+  for (int c = 0; c < m; c++) {
+    const int           n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]};
+    const double *const A[3] = {l.open[c][0] ? k.E : k.B, l.open[c][1] ? k.E : k.B, l.open[c][2] ? k.E : k.B};
+
+    HopsDerhamTranspose(team, k.dim, k.Q, n, A, v + c * nq, f, g, u + l.off[c], false);
+  }
+}
+
+/* The entry of component c at i + e_d (d < 0: at i) of a layout's array, 0 outside */
+HOPS_LANES_CALLED double HopsDerhamEntry(const HopsLayout &l, const double *u, int c, const int i[3], int d, int shift)
+{
+  int at[3] = {i[0], i[1], i[2]};
+
+  if (d >= 0) at[d] += shift;
+  for (int x = 0; x < 3; x++)
+    if (at[x] < 0 || at[x] >= (int)l.n[c][x]) return 0;
+  return u[l.off[c] + at[0] + (int)l.n[c][0] * (at[1] + (int)l.n[c][1] * at[2])];
+}
+
+HOPS_LANES_CALLED int HopsDerhamPlace(const HopsLayout &l, int e, int i[3])
+{
+  int c = 0;
+
+  while (e >= (int)l.off[c + 1]) c++;
+  e -= (int)l.off[c];
+  i[0] = e % (int)l.n[c][0];
+  i[1] = e / (int)l.n[c][0] % (int)l.n[c][1];
+  i[2] = e / (int)(l.n[c][0] * l.n[c][1]);
+  return c;
+}
+
+/* w = C u on the lattice: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b, or the sum over directions d of u_d(+d) -
+   u_d */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamApplyDerivative(const Team &team, const HopsDerhamCell &s, const double *u, double *w)
+{
+  for (int e = team.lane(); e < (int)s.w.ne; e += team.size()) {
+    int       i[3];
+    const int c = HopsDerhamPlace(s.w, e, i), dim = s.k.dim;
+    double    v = 0;
+
+    if (s.k.family == HOPS_DERHAM_HCURL) {
+      const int a = dim == 3 ? (c + 1) % 3 : 0, b = dim == 3 ? (c + 2) % 3 : 1;
+
+      v = HopsDerhamEntry(s.l, u, a, i, -1, 0) + HopsDerhamEntry(s.l, u, b, i, a, 1) - HopsDerhamEntry(s.l, u, a, i, b, 1) -
+          HopsDerhamEntry(s.l, u, b, i, -1, 0);
+    } else {
+      for (int d = 0; d < dim; d++) v += HopsDerhamEntry(s.l, u, d, i, d, 1) - HopsDerhamEntry(s.l, u, d, i, -1, 0);
+    }
+    w[e] = v;
+  }
+  team.Sync();
+}
+
+/* u (+)= C^T w */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamApplyDerivativeTranspose(const Team &team, const HopsDerhamCell &s, const double *w, double *u,
+                                                          bool add)
+{
+  for (int e = team.lane(); e < (int)s.l.ne; e += team.size()) {
+    int       i[3];
+    const int c = HopsDerhamPlace(s.l, e, i), dim = s.k.dim;
+    double    v = add ? u[e] : 0;
+
+    if (s.k.family != HOPS_DERHAM_HCURL) v += HopsDerhamEntry(s.w, w, 0, i, c, -1) - HopsDerhamEntry(s.w, w, 0, i, -1, 0);
+    else {
+      if (dim == 3 || c == 0)
+        v += HopsDerhamEntry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, -1, 0) -
+             HopsDerhamEntry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, dim == 3 ? (c + 1) % 3 : 1, -1);
+      if (dim == 3 || c == 1)
+        v += HopsDerhamEntry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, dim == 3 ? (c + 2) % 3 : 0, -1) -
+             HopsDerhamEntry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, -1, 0);
+    }
+    u[e] = v;
+  }
+  team.Sync();
+}
+
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerhamCell &s, double *own, const double *__restrict__ x,
+                                              const double *__restrict__ xg, double *y, double *yg)
+{
+  const HopsDerhamArgs &k  = s.k;
+  const int             ne = (int)s.l.ne, nq = HopsLanesPower(k.Q, k.dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, k.dim);
+  double               *e = k.work ? k.work + team.index() * k.nwork : own, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
+
+  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
+    const int    *restr = k.restr + (size_t)cell * ne;
+    const double *d     = k.qdata + HopsLanesCell(k.group, cell, nq * (k.nd + k.nm));
+
+    for (int i = team.lane(); i < ne; i += team.size()) {
+      const int l = restr[i] < 0 ? -1 - restr[i] : restr[i];
+
+      e[i] = (restr[i] < 0 ? -1 : 1) * (l < k.nT ? x[l] : xg[l - k.nT]);
+    }
+    team.Sync();
+    if (k.nd) {
+      HopsDerhamApplyDerivative(team, s, e, w);
+      HopsDerhamTerm(team, k, s.w, k.nd, d, w, f, g, v);
+    }
+    if (k.nm) HopsDerhamTerm(team, k, s.l, k.nm, d + (size_t)k.nd * nq * k.group, e, f, g, v);
+    if (k.nd) HopsDerhamApplyDerivativeTranspose(team, s, w, e, k.nm > 0);
+    for (int i = team.lane(); i < ne; i += team.size()) {
+      const int l = restr[i] < 0 ? -1 - restr[i] : restr[i];
+
+      Team::Add(l < k.nT ? y + l : yg + (l - k.nT), (restr[i] < 0 ? -1 : 1) * e[i]);
+    }
+    team.Sync();
+  }
+}
+
+/* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of
+   the function (0), of its derivative (1), or their product (2) */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerhamCell &s, int c, const int kind[3], double a,
+                                              const double *d, double *e, double *f, double *g, double *v, bool add)
+{
+  const HopsDerhamArgs &k = s.k;
+  const double         *A[3];
+  const int             nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+
+  for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
+  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * d[(size_t)q * k.group];
+  team.Sync();
+  HopsDerhamTranspose(team, k.dim, k.Q, n, A, v, f, g, e + s.l.off[c], add);
+}
+
+/* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
+   phi and cyclic: the tensor's two diagonal entries and the one between them */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamCell &s, double *own, double *y, double *yg)
+{
+  const HopsDerhamArgs &k  = s.k;
+  const int             ne = (int)s.l.ne, dim = k.dim, nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
+  const size_t          nq       = (size_t)HopsLanesPower(k.Q, dim) * k.group; /* between the numbers of a point */
+  const int             diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
+  double               *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + ne, *g = f + nm, *v = g + nm;
+
+  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
+    const int    *restr = k.restr + (size_t)cell * ne;
+    const double *dd = k.qdata + HopsLanesCell(k.group, cell, HopsLanesPower(k.Q, dim) * (k.nd + k.nm)), *dm = dd + k.nd * nq;
+
+    for (int c = 0; c < (int)s.l.nc; c++) {
+      int kind[3] = {0, 0, 0};
+
+      if (k.nm)
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dm + nq * (s.l.nc == 1 ? 0 : (dim == 3 ? diag3[c] : 2 * c)), e, f, g, v, false);
+      if (!k.nd) continue;
+      if (k.family == HOPS_DERHAM_HDIV || dim == 2) {
+        kind[k.family == HOPS_DERHAM_HDIV ? c : 1 - c] = 1;
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd, e, f, g, v, k.nm > 0);
+      } else {
+        const int r = (c + 1) % 3, t = (c + 2) % 3;
+
+        kind[t] = 1;
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + nq * diag3[r], e, f, g, v, k.nm > 0);
+        kind[t] = 0;
+        kind[r] = 1;
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + nq * diag3[t], e, f, g, v, true);
+        kind[r] = kind[t] = 2;
+        HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + nq * off3[c], e, f, g, v, true);
+      }
+    }
+    for (int i = team.lane(); i < ne; i += team.size()) {
+      const int l = restr[i] < 0 ? -1 - restr[i] : restr[i]; /* squares have no sign */
+
+      Team::Add(l < k.nT ? y + l : yg + (l - k.nT), e[i]);
+    }
+    team.Sync();
+  }
+}
+
+/* ---- Quadrature data ---- */
+
+/* A term's values at a point in a family, A = det J^-1: nc values of the coefficient k; returns where the
+   next term's go */
+template <int DIM>
+HOPS_LANES_CALLED double *HopsDerhamFactor(int family, int nc, const double *k, double w, double det, const double J[9],
+                                           const double A[9], size_t stride, double *out)
+{
+  double R[9];
+
+  if (!nc) return out;
+  if (family == HOPS_DERHAM_L2) {
+    *out = w / det * k[0];
+    return out + stride;
+  }
+#pragma unroll
+  for (int r = 0; r < DIM; r++)
+#pragma unroll
+    for (int c = 0; c < DIM; c++) R[r * DIM + c] = family == HOPS_DERHAM_HCURL ? A[r * DIM + c] : J[c * DIM + r];
+  return WeightedCongruence<DIM>(R, nc, k, w / det, stride, out);
+}
+
+template <int DIM, class Team>
+HOPS_LANES_CALLED void HopsDerhamPointData(int family, int derivative, const HopsSetUpArgs &s, int c, int q, const double J[9])
+{
+  const int    nq     = HopsLanesPower(s.Q, DIM);
+  const size_t stride = (size_t)nq * s.group;
+  double       A[9];
+  const double w   = HopsLanesWeight(DIM, s.Q, s.w, q);
+  const double det = Adjugate(DIM, J, A);
+  double      *out = s.qdata + HopsLanesCell(s.group, s.first + c, s.ncomp * nq) + (size_t)q * s.group;
+
+  if (!(det > 0)) Team::Least(s.bad, c);
+  out =
+    HopsDerhamFactor<DIM>(derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, stride, out);
+  (void)HopsDerhamFactor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, stride, out);
+}
+
+template <int DIM, class Team>
+HOPS_LANES_CALLED void HopsDerhamSetUpPoints(const Team &team, int family, int derivative, const HopsSetUpArgs &s, int planes,
+                                             double *scratch)
+{
+  HopsAllJacobians<DIM>(team, s, planes, scratch,
+                        [&](int c, int q, const double J[9]) { HopsDerhamPointData<DIM, Team>(family, derivative, s, c, q, J); });
+}

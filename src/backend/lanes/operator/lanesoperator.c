@@ -1,0 +1,116 @@
+/* What operators of back ends that launch kernels for teams of lanes share. */
+#include "lanesoperator.h"
+
+void HopsLanesPart(HopsPart part, PetscBool alone, PetscInt ninterior, PetscInt ncells, PetscInt *first, PetscInt *n)
+{
+  const PetscInt half = ninterior / 2;
+
+  if (alone) {
+    *first = 0;
+    *n     = part == HOPS_PART_SHARED ? ncells : 0;
+    return;
+  }
+  *first = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? half : ninterior);
+  *n     = (part == HOPS_PART_INTERIOR_A ? half : (part == HOPS_PART_INTERIOR_B ? ninterior : ncells)) - *first;
+}
+
+PetscErrorCode HopsLanesSetUpCreate(const HopsBackendOps *be, HopsSpace sp, PetscInt Q, HopsSetUpArgs *s, HopsLanesSetUp *own)
+{
+  PetscFunctionBegin;
+  PetscCall((*be->memory->Malloc)(2 * sizeof(double), &own->flag));
+  s->dim = (int)sp->dim;
+  s->Pg  = (int)sp->gorder + 1;
+  s->Q   = (int)Q;
+  s->det = (double *)own->flag;
+  s->bad = (int *)(s->det + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of a coefficient: in memory i, unless they lie in the back end's memory */
+static PetscErrorCode CopyValues(const HopsBackendOps *be, HopsLanesSetUp *own, int i, const HopsValues *v, PetscInt n, PetscInt nq,
+                                 const double **out)
+{
+  const size_t size =
+    (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+
+  PetscFunctionBegin;
+  *out = v->v;
+  if (!PetscMemTypeHost(v->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size > own->size[i]) {
+    PetscCall((*be->memory->Free)(&own->mem[i]));
+    PetscCall((*be->memory->Malloc)(size, &own->mem[i]));
+    own->size[i] = size;
+  }
+  PetscCall((*be->memory->Copy)(NULL, own->mem[i], v->v, size, HOPS_COPY_IN));
+  *out = (const double *)own->mem[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLanesSetUpBegin(const HopsBackendOps *be, HopsLanesSetUp *own, PetscInt first, PetscInt n,
+                                   const HopsValues *kappa, const HopsValues *mass, HopsSetUpArgs *s)
+{
+  const PetscInt nq   = HopsPower(s->Q, s->dim);
+  const int      none = PETSC_MPI_INT_MAX;
+
+  PetscFunctionBegin;
+  s->first = first;
+  s->n     = n;
+  s->X     = own->X + (size_t)first * s->dim * HopsPower(s->Pg, s->dim);
+  s->knc = s->mnc = 0;
+  if (kappa) {
+    PetscCall(CopyValues(be, own, 0, kappa, n, nq, &s->kappa));
+    s->knc      = (int)kappa->nc;
+    s->kcstride = kappa->cstride;
+    s->kpstride = kappa->pstride;
+  }
+  if (mass) {
+    PetscCall(CopyValues(be, own, 1, mass, n, nq, &s->mass));
+    s->mnc      = (int)mass->nc;
+    s->mcstride = mass->cstride;
+    s->mpstride = mass->pstride;
+  }
+  PetscCall((*be->memory->Copy)(NULL, s->bad, &none, sizeof(int), HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLanesSetUpEnd(const HopsBackendOps *be, HopsLanesSetUp *own, HopsLanesFindBad FindBad, PetscInt ncells,
+                                 const HopsSetUpArgs *s, PetscInt *bad, PetscReal *det)
+{
+  int cell;
+
+  PetscFunctionBegin;
+  PetscCall((*be->memory->Copy)(NULL, &cell, s->bad, sizeof(int), HOPS_COPY_OUT));
+  if (cell != PETSC_MPI_INT_MAX) {
+    PetscCall((*FindBad)(s, cell));
+    PetscCall((*be->memory->Copy)(NULL, det, s->det, sizeof(double), HOPS_COPY_OUT));
+    *bad = s->first + cell;
+  }
+  for (int i = 0; i < 2 && s->first + s->n == ncells; i++) {
+    PetscCall((*be->memory->Free)(&own->mem[i]));
+    own->size[i] = 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *be, HopsLanesSetUp *own)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall((*be->memory->Free)(&own->mem[i]));
+  PetscCall((*be->memory->Free)(&own->flag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+size_t HopsLanesGroups(int group, PetscInt ncells)
+{
+  return (size_t)(ncells + group - 1) / group * group;
+}
+
+void HopsLanesFillGroup(int group, PetscInt ncells, double *data, size_t n)
+{
+  const int last = (int)((ncells - 1) % group);
+
+  if (!ncells) return;
+  data += (size_t)(ncells / group) * n * group;
+  for (size_t i = 0; i < n && last < group - 1; ++i)
+    for (int l = last + 1; l < group; ++l) data[i * group + l] = data[i * group + last];
+}
