@@ -19,6 +19,10 @@ template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam {
     }
   };
 
+  __device__ __forceinline__ int part() const
+  {
+    return threadIdx.y;
+  }
   __device__ __forceinline__ int lane() const
   {
     return threadIdx.x;
@@ -43,7 +47,7 @@ template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam {
   {
     __syncthreads();
   }
-  __device__ __forceinline__ static void Add(real *y, real v)
+  template <class T> __device__ __forceinline__ static void Add(T *y, T v)
   {
     atomicAdd(y, v);
   }
