@@ -33,7 +33,7 @@
 #include "kershaw.h"
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
-  #include <backend/cuda/patch/cudapatchset.h>
+  #include <backend/cuda/patch/cudapatchlanes.h>
 #endif
 
 typedef struct {

@@ -6,7 +6,7 @@ static char help[] =
 
 #include "backends.h"
 #if defined(PETSC_HAVE_CUDA)
-  #include <backend/cuda/patch/cudapatchset.h>
+  #include <backend/cuda/patch/cudapatchlanes.h>
 #endif
 
 typedef struct {

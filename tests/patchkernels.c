@@ -8,7 +8,7 @@ static char help[] =
 
 #if defined(PETSC_HAVE_CUDA)
   #include "../bench/cuda/patchbox.h"
-  #include <backend/cuda/patch/cudapatchset.h>
+  #include <backend/cuda/patch/cudapatchlanes.h>
 
   #define NP      8003
   #define NCOLORS 3
@@ -98,7 +98,7 @@ static PetscErrorCode Sweeps(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 /* z += corrections, by loops over all entries of a patch */
-static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCudaPatchMode mode, const PetscReal r[], PetscReal z[])
+static PetscErrorCode Reference(const HopsLanesPatchInput *in, int color, HopsPatchMode mode, const PetscReal r[], PetscReal z[])
 {
   PetscReal *u, *w;
 
@@ -112,7 +112,7 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
     for (PetscInt e = 0; e < n; ++e) {
       const int i = in->idx[s + e];
 
-      u[e] = i == in->nP - 1 || (mode == HOPS_CUDA_PATCH_RESTRICT_IN && in->level[i] != in->dist[s + e]) ? 0.0 : r[i];
+      u[e] = i == in->nP - 1 || (mode == HOPS_PATCH_RESTRICT_IN && in->level[i] != in->dist[s + e]) ? 0.0 : r[i];
     }
     if (in->dense[p] >= 0) {
       for (PetscInt e = 0; e < n; ++e) {
@@ -145,7 +145,7 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
     for (PetscInt e = 0; e < n; ++e) {
       const int i = in->idx[s + e];
 
-      if (i != in->nP - 1 && (mode != HOPS_CUDA_PATCH_RESTRICT_OUT || in->level[i] == in->dist[s + e])) z[i] += u[e];
+      if (i != in->nP - 1 && (mode != HOPS_PATCH_RESTRICT_OUT || in->level[i] == in->dist[s + e])) z[i] += u[e];
     }
   }
   PetscCall(PetscFree2(u, w));
@@ -154,18 +154,18 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
 
 /* Three patches of each colour: a cube of size n, a brick near it, and a dense one where that is small */
 typedef struct {
-  HopsCudaPatchInput in;
-  PetscInt           start[3 * NCOLORS + 1], dense[3 * NCOLORS], foffset[4];
-  int                size[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
-  PetscReal          scale[3 * NCOLORS][5], *values, *inv;
-  unsigned char     *dist;
+  HopsLanesPatchInput in;
+  PetscInt            start[3 * NCOLORS + 1], dense[3 * NCOLORS], foffset[4];
+  int                 size[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
+  PetscReal           scale[3 * NCOLORS][5], *values, *inv;
+  unsigned char      *dist;
 } Patches;
 
 /* Sizes of the patches, and of what they share */
 static PetscErrorCode CreateShapes(Patches *pt, PetscInt size, PetscRandom rand, PetscInt *nvalues)
 {
-  HopsCudaPatchInput *in = &pt->in;
-  PetscReal           v;
+  HopsLanesPatchInput *in = &pt->in;
+  PetscReal            v;
 
   PetscFunctionBeginUser;
   *nvalues = 0;
@@ -221,9 +221,9 @@ static PetscErrorCode CreateEntries(Patches *pt, PetscRandom rand)
 
 static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool single, PetscRandom rand, Patches *pt)
 {
-  HopsCudaPatchInput *in = &pt->in;
-  PetscInt            nvalues, total;
-  PetscReal           v;
+  HopsLanesPatchInput *in = &pt->in;
+  PetscInt             nvalues, total;
+  PetscReal            v;
 
   PetscFunctionBeginUser;
   *pt = (Patches){.in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4}};
@@ -256,12 +256,12 @@ static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool singl
 
 static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBool tensor)
 {
-  Patches          pt;
-  HopsCudaPatchSet set;
-  PetscReal        r[NP], z[NP], worst = 0.0;
-  PetscRandom      rand;
-  double          *rd, *zd, y[NP];
-  PetscBool        has;
+  Patches           pt;
+  HopsLanesPatchSet set;
+  PetscReal         r[NP], z[NP], worst = 0.0;
+  PetscRandom       rand;
+  double           *rd, *zd, y[NP];
+  PetscBool         has;
 
   PetscFunctionBeginUser;
   HopsCudaPatchTensor = tensor;
@@ -269,18 +269,18 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(CreatePatches(dim, size, single, rand, &pt));
   for (PetscInt i = 0; i < NP; ++i) PetscCall(PetscRandomGetValueReal(rand, &r[i]));
-  PetscCall(HopsCudaPatchSetCreate(&pt.in, &set));
+  PetscCall(HopsLanesPatchSetCreate(&HopsPatchKernelsCUDA, &pt.in, &set));
   PetscCallCUDA(cudaMalloc((void **)&rd, sizeof(r)));
   PetscCallCUDA(cudaMalloc((void **)&zd, sizeof(z)));
   PetscCallCUDA(cudaMemcpy(rd, r, sizeof(r), cudaMemcpyHostToDevice));
   for (int c = -1; c < NCOLORS; ++c)
-    for (int mode = HOPS_CUDA_PATCH_PLAIN; mode <= HOPS_CUDA_PATCH_RESTRICT_IN; ++mode) {
+    for (int mode = HOPS_PATCH_PLAIN; mode <= HOPS_PATCH_RESTRICT_IN; ++mode) {
       PetscReal num = 0.0, den = 0.0;
 
       for (PetscInt i = 0; i < NP; ++i) z[i] = 0.01 * i / NP;
       PetscCallCUDA(cudaMemcpy(zd, z, sizeof(z), cudaMemcpyHostToDevice));
-      PetscCall(HopsCudaPatchSetApply(set, c, (HopsCudaPatchMode)mode, rd, zd, 0));
-      PetscCall(Reference(&pt.in, c, (HopsCudaPatchMode)mode, r, z));
+      PetscCall(HopsLanesPatchSetApply(set, c, (HopsPatchMode)mode, PETSC_FALSE, rd, zd));
+      PetscCall(Reference(&pt.in, c, (HopsPatchMode)mode, r, z));
       PetscCallCUDA(cudaMemcpy(y, zd, sizeof(y), cudaMemcpyDeviceToHost));
       for (PetscInt i = 0; i < NP; ++i) {
         num += PetscSqr(y[i] - z[i]);
@@ -290,7 +290,7 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
     }
   PetscCallCUDA(cudaFree(rd));
   PetscCallCUDA(cudaFree(zd));
-  PetscCall(HopsCudaPatchSetDestroy(&set));
+  PetscCall(HopsLanesPatchSetDestroy(&set));
   PetscCall(PetscFree5(pt.values, pt.inv, pt.idx, pt.dist, pt.level));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double",

@@ -10,12 +10,12 @@
 #include <petscsystypes.h>
 #include <math.h>
 #include <stddef.h>
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
   #define HOPS_TEAM __host__ __device__ static inline
 #else
   #define HOPS_TEAM static inline
 #endif
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   #define HOPS_TEAM_SYNC()     __syncthreads()
   #define HOPS_TEAM_ADD(to, x) atomicAdd(&(to), x)
 #else

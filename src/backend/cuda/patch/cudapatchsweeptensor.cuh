@@ -5,7 +5,7 @@
 */
 #pragma once
 #include <backend/cuda/operator/cudah1.cuh>
-#include "cudapatchsweep.cuh"
+#include <backend/lanes/patch/lanespatchsweep.h>
 #include "cudapatchtensor.cuh"
 
 template <int n_, int W_, int G_, int registers> struct HopsSweepTensorSizes {
@@ -32,8 +32,8 @@ template <class L> struct HopsSweepWarp {
   static constexpr int own = (L::inner + 16 * W - 1) / (16 * W), ptiles = (L::pair + 15) / 16, faces = (3 * ptiles + W - 1) / W,
                        mixed = (L::mixed + 16 * W - 1) / (16 * W), ends = (L::ends + 16 * W - 1) / (16 * W);
   const HopsSweepArgs<double> &a;
-  const HopsCudaPatchRecord   &p;
-  const HopsCudaSweepRecord   &sw;
+  const HopsLanesPatchRecord  &p;
+  const HopsLanesSweepRecord  &sw;
   double                      *cube, *F;
   int                          g, t, w;
   bool                         in; /* there is such a patch */

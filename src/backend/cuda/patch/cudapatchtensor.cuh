@@ -12,7 +12,6 @@
   reverse: so neither reading nor writing has bank conflicts, but where lines begin a new row.
 */
 #pragma once
-#include "cudapatchset.h"
 #include "cudapatchpack.h"
 
 /* K entries of a line to n results */

@@ -1,7 +1,7 @@
 /* CUDA back end: memory, and what it has. */
 #include "cudaimpl.h"
 #include <backend/cuda/lor/cudalor.h>
-#include <backend/cuda/patch/cudapatchpc.h>
+#include <backend/cuda/patch/cudapatchlanes.h>
 #include <hops/private/hopsmeshimpl.h>
 
 PetscBool HopsCudaPresent(void)

@@ -4,12 +4,21 @@
 #include "cudateam.cuh"
 
 #define HOPS_CUDA_SHARED (96 * 1024) /* bytes of shared memory of a block, two of which fit on a multiprocessor */
+#define HOPS_CUDA_MOST   232448      /* the largest block's */
 
 template <class F> __global__ void __launch_bounds__(F::lanes) HopsCudaTeams(const F f)
 {
   extern __shared__ double2 shared[];
 
   f(HopsCudaTeam<double>(), (double *)shared);
+}
+
+template <class real, class F> __global__ void __launch_bounds__(F::lanes *F::cells, F::blocks) HopsCudaParts(const F f)
+{
+  typedef HopsCudaTeam<real, F::lanes, F::cells> Team;
+  extern __shared__ double2                      shared[];
+
+  f(Team(), (real *)shared + threadIdx.y * F::template Numbers<Team>());
 }
 
 template <class F> __global__ void __launch_bounds__(128) HopsCudaEach(size_t n, const F f)
@@ -55,6 +64,25 @@ struct HopsCudaBack {
     kernel<<<teams, F::lanes, bytes, stream>>>(f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <class real, class F> static PetscErrorCode Parts(const char[], int n, const F &f)
+  {
+    constexpr size_t bytes = sizeof(real) * F::cells * F::template Numbers<HopsCudaTeam<real, F::lanes, F::cells>>();
+    cudaStream_t     stream;
+
+    PetscFunctionBegin;
+    PetscCall(HopsGetCUDAStream(&stream));
+    if (bytes > 48 * 1024)
+      PetscCallCUDA(cudaFuncSetAttribute(HopsCudaParts<real, F>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    HopsCudaParts<real, F><<<(n + F::cells - 1) / F::cells, dim3(F::lanes, F::cells), bytes, stream>>>(f);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static size_t Most()
+  {
+    return HOPS_CUDA_MOST;
   }
 
   template <class F> static PetscErrorCode Each(const char[], size_t n, const F &f)

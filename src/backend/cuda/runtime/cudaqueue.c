@@ -1,6 +1,5 @@
 /* CUDA back end: a stream beside PETSc's own, and page-locked memory that it copies from and to. */
 #include "cudaimpl.h"
-#include <backend/cuda/patch/cudapatchpc.h>
 
 struct _HopsQueue {
   cudaStream_t stream;

@@ -63,6 +63,10 @@ template <class real, int LANES = 0, int CELLS = 1, int HALVES = 1> struct HopsC
   {
     return HALVES > 1 ? threadIdx.z : 0;
   }
+  __device__ __forceinline__ int part() const
+  {
+    return threadIdx.y;
+  }
   __device__ __forceinline__ int lane() const
   {
     return threadIdx.x;

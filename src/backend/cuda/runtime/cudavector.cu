@@ -1,6 +1,6 @@
 /* CUDA back end: vectors of doubles and of floats. */
 #include "cudaimpl.h"
-#include <backend/cuda/patch/cudapatchpc.h>
+#include "cudateam.cuh"
 
 static unsigned int Blocks(PetscInt n)
 {

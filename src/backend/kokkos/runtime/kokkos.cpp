@@ -3,8 +3,8 @@
 #include <backend/kokkos/lor/kokkoslor.h>
 #include <backend/kokkos/operator/kokkosderham.h>
 #include <backend/kokkos/operator/kokkosh1.h>
+#include <backend/kokkos/patch/kokkospatch.h>
 #include <hops/private/hopsformimpl.h>
-#include <hops/private/hopspatchimpl.h>
 
 /* The other back end in this memory. -info names what is taken of it, and -log_view counts */
 static PetscErrorCode HopsKokkosDelegate(HopsSpace sp, const char what[], const HopsBackendOps **other)
@@ -41,17 +41,11 @@ static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscIn
 
 static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsPatchSmoother *S)
 {
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  PetscCall(HopsKokkosDelegate(patches->space, "smoother by patches", &other));
-  PetscCall((*other->PatchCreate)(patches, type, S));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return HopsLanesPatchCreate(&HopsPatchKernelsKokkos, patches, type, S);
 }
 
 /* Tables are the other back end's as they are, and so is a host's memory, since what one of them
-   allocates the other may free; on devices Kokkos' is the driver's. Its patches begin with an operator's
-   data, which are alike on devices; a host's process does that itself */
+   allocates the other may free; on devices Kokkos' is the driver's */
 static HopsBackendOps Table()
 {
   HopsBackendOps        b     = {};
@@ -74,6 +68,9 @@ static HopsBackendOps Table()
   b.LORCreate      = HopsLORCreate_Kokkos;
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
+  b.patches        = &HopsPatchSetUpKokkos;
+  b.condenses      = PETSC_TRUE;
+  b.spare          = PETSC_FALSE;
   return b;
 }
 

@@ -187,6 +187,23 @@ template <class F> struct HopsKokkosFunctor {
   }
 };
 
+/* The same of parts */
+template <class real, class F> struct HopsKokkosParts {
+  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<F::lanes * F::cells, F::blocks>> Policy;
+  typedef typename Policy::member_type                                                             Member;
+  typedef HopsKokkosTeam<Member, real, F::lanes, F::cells>                                         Team;
+  static constexpr size_t numbers = F::template Numbers<Team>(), bytes = Team::cells * numbers * sizeof(typename Team::Value);
+  static constexpr int    level = HopsKokkosLevel(bytes);
+  F                       f;
+
+  KOKKOS_FUNCTION void operator()(const Member &m) const
+  {
+    const Team team(m);
+
+    f(team, (typename Team::Value *)HopsKokkosOwnScratch<level>(m, bytes) + team.part() * numbers);
+  }
+};
+
 /* As lanes.h asks for it */
 struct HopsKokkosBack {
   typedef HopsKokkosTeam<Kokkos::TeamPolicy<HopsKokkosExec>::member_type, double> Team;
@@ -203,6 +220,19 @@ struct HopsKokkosBack {
 
     return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, level, bytes,
                                    HopsKokkosFunctor<F>{f, bytes, level});
+  }
+
+  template <class real, class F> static PetscErrorCode Parts(const char name[], int n, const F &f)
+  {
+    typedef HopsKokkosParts<real, F> Run;
+    constexpr int                    each = Run::Team::group * Run::Team::cells; /* of a team */
+
+    return HopsKokkosTeams<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::level, Run::bytes, Run{f});
+  }
+
+  static size_t Most()
+  {
+    return (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(1) - HOPS_KOKKOS_ALIGN;
   }
 
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)

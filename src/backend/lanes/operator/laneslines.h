@@ -14,19 +14,6 @@
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
 
-/* What lanes t < N do, of which a device has enough: each its own, t being the lane; or one lane all,
-   one after the other. HOPS_ALL_LANES where a device has no others: without a branch, which else keeps
-   what follows a barrier from moving before it, or the reverse. No loop is left on a device, nor a
-   function with the body as an argument: with either some kernels kept lines in local memory, and took
-   up to 15% longer */
-#if defined(HOPS_LANES_ONE)
-  #define HOPS_EACH_LANE(t, N) for (int t = 0; t < (N); t++)
-  #define HOPS_ALL_LANES(t, N) for (int t = 0; t < (N); t++)
-#else
-  #define HOPS_EACH_LANE(t, N) if (t < (N))
-  #define HOPS_ALL_LANES(t, N)
-#endif
-
 /* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
 template <int M, int N, bool SYM, bool T, class real, class V>
 HOPS_LANES void HopsLine(const real *te, const real *to, const V in[N], V out[M])

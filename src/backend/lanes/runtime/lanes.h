@@ -17,11 +17,18 @@
 
     for (int i = team.lane(); i < n; i += team.size())
 
+  Lanes are in rows of HOPS_LANES_ROW, which exchange numbers without scratch or Sync(): HopsLanesSum(),
+  HopsLanesMost(), HopsLanesAny() of a row, by all of its lanes. (On a host a row is one lane.)
+
   A back end launches functors f by a class Back:
 
     Ops()                          its table
     Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
                                    scratch of each team's own
+    Parts<real>(name, n, f)        f(team, scratch) for n parts of F::lanes lanes, F::cells of which make a
+                                   team and meet where one calls Sync(); F::blocks teams should fit at once.
+                                   On a host a part is Team::group of the n. team.cell(0) says which (perhaps
+                                   none of the n); scratch has F::Numbers<Team>() values of its own
     Each(name, n, f)               f(i) for i < n
     Set(p, byte, n)                n bytes at p become `byte`
     Scan(n, x)                     x[n + 1] counts, of which the last is overwritten: their sums before each
@@ -29,6 +36,7 @@
                                    is there so much scratch, and no more than `most` bytes (or the back end's
                                    own bound)? Teams that keep the machine busy: few where not, since they
                                    get scratch of the back end's memory
+    Most()                         bytes of scratch that a team of Teams() can have
     Team                           a team of doubles
 
   A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once.
@@ -38,6 +46,7 @@
   file: HOPS_KOKKOS in those of Kokkos, and HOPS_LANES_ONE where a team is one lane.
 */
 #pragma once
+#include <math.h>
 #include <stddef.h>
 #include "lanesconst.h"
 #if defined(HOPS_KOKKOS)
@@ -49,6 +58,88 @@
   #define HOPS_LANES        __device__ __forceinline__
   #define HOPS_LANES_CALLED __device__ static
 #endif
+
+/* What lanes t < N do, of which a device has enough: each its own, t being the lane; or one lane all,
+   one after the other. HOPS_ALL_LANES where a device has no others: without a branch, which else keeps
+   what follows a barrier from moving before it, or the reverse. No loop is left on a device, nor a
+   function with the body as an argument: with either some kernels kept lines in local memory, and took
+   up to 15% longer */
+#if defined(HOPS_LANES_ONE)
+  #define HOPS_EACH_LANE(t, N) for (int t = 0; t < (N); t++)
+  #define HOPS_ALL_LANES(t, N) for (int t = 0; t < (N); t++)
+#else
+  #define HOPS_EACH_LANE(t, N) if (t < (N))
+  #define HOPS_ALL_LANES(t, N)
+#endif
+
+/* Lanes of a team that has n of them on a device */
+HOPS_LANES_CONSTEXPR int HopsLanesOf(int n)
+{
+#if defined(HOPS_LANES_ONE)
+  return n > 0 ? 1 : n;
+#else
+  return n;
+#endif
+}
+
+#define HOPS_LANES_ROW HopsLanesOf(32)
+
+/* What the lane has whose number in the row differs in bit o */
+template <class T> HOPS_LANES T HopsLanesOther(T x, int o)
+{
+#if defined(__CUDA_ARCH__)
+  return __shfl_xor_sync(0xffffffffu, x, o);
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return __shfl_xor(x, o, HOPS_LANES_ROW);
+#else
+  return (void)o, x;
+#endif
+}
+
+template <class T> HOPS_LANES T HopsLanesSum(T x)
+{
+  for (int o = HOPS_LANES_ROW / 2; o; o /= 2) x += HopsLanesOther(x, o);
+  return x;
+}
+
+HOPS_LANES double HopsLanesMost(double x)
+{
+  for (int o = HOPS_LANES_ROW / 2; o; o /= 2) x = fmax(x, HopsLanesOther(x, o));
+  return x;
+}
+
+HOPS_LANES int HopsLanesAny(int bits)
+{
+  for (int o = HOPS_LANES_ROW / 2; o; o /= 2) bits |= HopsLanesOther(bits, o);
+  return bits;
+}
+
+/* A value of a team: of[g] of each of its lanes' numbers */
+template <class Value, int group, class F> HOPS_LANES Value HopsLanesEach(const F &of)
+{
+  if constexpr (group == 1) return of(0);
+  else {
+    Value v;
+
+    for (int g = 0; g < group; g++) v[g] = of(g);
+    return v;
+  }
+}
+
+/* Number g of a value */
+template <class T, class Value> HOPS_LANES T HopsLanesNumber(const Value &v, int g)
+{
+  if constexpr (sizeof(T) == sizeof(Value)) return v;
+  else return v[g];
+}
+
+/* The compiler reads memory again that it had read before: kept in registers, it would spill */
+HOPS_LANES void HopsLanesForget()
+{
+#if defined(__CUDA_ARCH__)
+  asm volatile("" ::: "memory");
+#endif
+}
 
 /* What no lane writes while the kernel runs; and what is read once */
 template <class T> HOPS_LANES T HopsLoad(const T *p)
@@ -136,16 +227,6 @@ HOPS_LANES int HopsMin(int a, int b)
 HOPS_LANES int HopsMax(int a, int b)
 {
   return a > b ? a : b;
-}
-
-/* Lanes of a team that has n of them on a device */
-HOPS_LANES_CONSTEXPR int HopsLanesOf(int n)
-{
-#if defined(HOPS_LANES_ONE)
-  return n > 0 ? 1 : n;
-#else
-  return n;
-#endif
 }
 
 /* blocks of a functor, 0 where it has none */

@@ -1,49 +1,27 @@
-/* CUDA back end: the patches of a HopsSpace on the device. */
-#include <backend/cuda/runtime/cudaimpl.h>
-#include "cudapatchpc.h"
-#include "cudapatchpack.h"
+/* The patches of a HopsSpace on back ends that launch kernels for teams of lanes. */
+#include <backend/lanes/runtime/laneslog.h>
+#include "lanespatch.h"
 
-typedef struct _HopsPatchKernel *HopsPatchKernel;
-struct _HopsPatchKernel {
-  struct _HopsPatchSmoother head;
-  HopsCudaPatchSet          set;
-  PetscInt                  ncolors;
-  PetscBool                 fuse;
-  HopsCudaSweepData         sweep;
-  HopsCudaSweepRecord      *records; /* device, as are the next two */
-  void                     *values, *work;
-  double                   *packed;
-  PetscLogDouble           *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
+typedef struct _HopsLanesPatches *HopsLanesPatches;
+struct _HopsLanesPatches {
+  struct _HopsPatchSmoother    head;
+  const HopsLanesPatchKernels *kernels;
+  HopsLanesPatchSet            set;
+  PetscInt                     ncolors;
+  PetscBool                    fuse;
+  HopsLanesSweepData           sweep;
+  HopsLanesSweepRecord        *records; /* device, as are the next two */
+  void                        *values, *work;
+  double                      *packed;
+  PetscLogDouble              *cflops, *sflops;                      /* [ncolors] of local solves, of fused sweeps */
+  PetscLogDouble               classflops[HOPS_LANES_SWEEP_CLASSES]; /* of a patch */
 };
 
-/* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose
-   ends come last */
-static void SweepPack(int n, const double *h, double *packed)
-{
-  const int     N = n + 2, R = (n + 1) / 2 * 2;
-  const double *T = h + n * R + n, *E = T + 2 * n * N + 2 * n;
-  double        b[17 * 15];
-
-  HopsCudaTensorPack(n, n, h, R, 1, packed);
-  packed += HOPS_CUDA_TENSOR_SIZE(n, n);
-  for (int i = 0; i < n; ++i) {
-    for (int m = 0; m < n; ++m) b[m * n + i] = h[i * R + m];
-    for (int e = 0; e < 2; ++e) b[(n + e) * n + i] = E[e * n + i];
-  }
-  HopsCudaTensorPack(N, n, b, n, 1, packed);
-  packed += HOPS_CUDA_TENSOR_SIZE(N, n);
-  for (int m = 0; m < n; ++m) {
-    for (int i = 0; i < n; ++i) b[i * n + m] = T[m * N + 1 + i];
-    for (int e = 0; e < 2; ++e) b[(n + e) * n + m] = T[m * N + (e ? N - 1 : 0)];
-  }
-  HopsCudaTensorPack(N, n, b, n, 1, packed);
-}
-
-/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where
+/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (lanespatch.h); at[] where
    they begin, tat[] what tensor cores need */
-static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[], PetscInt tat[])
+static PetscErrorCode SweepFactors(HopsLanesPatches k, HopsPatches pt, PetscInt at[], PetscInt tat[])
 {
-  PetscInt64 n = 0, nt = 0;
+  PetscInt64 n = 0;
   double    *h;
 
   PetscFunctionBegin;
@@ -54,7 +32,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
   }
   PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
+             "The 1D factors have %" PetscInt64_FMT " entries: use more ranks", n);
   PetscCall(PetscCalloc1(n, &h));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     const PetscInt   m = pt->factors[i].n, N = pt->factors[i].N, R = (m + 1) / 2 * 2;
@@ -80,28 +58,9 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
       }
     }
   }
-  PetscCall(HopsCudaNumbersToDevice(n, k->set->single, h, &k->values));
+  PetscCall(HopsLanesNumbersToBack(k->kernels->backend, n, k->set->single, h, &k->values));
   k->head.info.bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
-  if (k->set->packed) {
-    double *packed;
-
-    for (PetscInt i = 0; i < pt->nfactors; ++i) {
-      const PetscInt m = pt->factors[i].n;
-
-      tat[i] = (PetscInt)nt;
-      if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2)
-        nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
-    }
-    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "The 1D factors have %" PetscInt64_FMT " entries: use more devices", nt);
-    PetscCall(PetscMalloc1(nt, &packed));
-    for (PetscInt i = 0; i < pt->nfactors; ++i)
-      if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2)
-        SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
-    PetscCall(HopsCudaToDevice(nt * sizeof(double), packed, &k->packed));
-    k->head.info.bytes += (double)nt * sizeof(double);
-    PetscCall(PetscFree(packed));
-  }
+  if (k->set->packed) PetscCall((*k->kernels->PackSweep)(pt, h, at, tat, &k->packed, &k->head.info.bytes));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,10 +71,10 @@ static PetscBool Close(PetscReal a, PetscReal b)
 }
 
 /* Groups of patches, and what those of a class share */
-static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool single, unsigned char group[])
+static PetscErrorCode SetUpGroups(HopsLanesPatches k, HopsPatches pt, PetscBool single, unsigned char group[])
 {
   const int dim = (int)pt->space->dim;
-  PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
+  PetscInt  first[HOPS_LANES_SWEEP_CLASSES]; /* a patch of each class */
   PetscInt  count    = 0;
   int       nclasses = 0;
 
@@ -127,6 +86,7 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     group[i] = 1;
     for (int a = 0; a < dim; ++a)
       if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
+    if (!k->kernels->ClassCreate) continue;
     if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
     if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] ||
         !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0))
@@ -138,7 +98,7 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
           Close(s[5], t[5]))
         break;
     }
-    if (c == HOPS_CUDA_SWEEP_CLASSES) continue;
+    if (c == HOPS_LANES_SWEEP_CLASSES) continue;
     if (c == nclasses) first[nclasses++] = i;
     group[i] = (unsigned char)(2 + c);
     ++count;
@@ -155,24 +115,34 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     PetscCall(PetscCalloc1(2 * N * N, &h)); /* the ends have no rows */
     PetscCall(PetscArraycpy(h + N, A, m * N));
     PetscCall(PetscArraycpy(h + N * N + N, A + m * N, m * N));
-    PetscCall(HopsCudaPatchCreateList((m + 1) / 2, h, h + N * N, d, s[3] * s[5], single, &k->sweep.classes[c]));
+    PetscCall(
+      (*k->kernels->ClassCreate)((m + 1) / 2, h, h + N * N, d, s[3] * s[5], single, &k->sweep.classes[c], &k->classflops[c]));
     PetscCall(PetscFree(h));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What fused sweeps need, if there are any; plain sweeps of large patches get scratch in the device's
-   memory */
-static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsigned char group[])
+/* Bytes of scratch of a plain sweep of a patch */
+static size_t SweepBytes(int dim, const int n[3], const int N[3], PetscBool single)
 {
-  const int            dim = (int)pt->space->dim;
-  HopsCudaSweepRecord *rec;
-  PetscInt            *at, *tat, next = pt->n ? pt->estart[pt->n] : 0;
-  int                  device, nsm;
+  const size_t N2 = dim == 3 ? N[2] : 1, n2 = dim == 3 ? n[2] : 1;
+
+  return ((size_t)N[0] * N[1] * N2 + 2 * (size_t)n[0] * N[1] * N2 + 2 * (size_t)n[0] * n[1] * N2 +
+          (dim == 3 ? (size_t)n[0] * n[1] * n2 : 0)) *
+         (single ? sizeof(float) : sizeof(double));
+}
+
+/* What fused sweeps need, if there are any; plain sweeps of large patches get scratch in the back end's
+   memory */
+static PetscErrorCode SetUpSweeps(HopsLanesPatches k, HopsPatches pt, const unsigned char group[])
+{
+  const int             dim = (int)pt->space->dim;
+  HopsLanesSweepRecord *rec;
+  PetscInt             *at, *tat, next = pt->n ? pt->estart[pt->n] : 0;
 
   PetscFunctionBegin;
   PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+             "The cells of the patches have %" PetscInt_FMT " entries: use more ranks, or -pc_patchfd_fuse 0", next);
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
   PetscCall(SweepFactors(k, pt, at, tat));
@@ -191,10 +161,10 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     if (PetscAbsReal(rec[i].omega - 1.0) < 1e-13) rec[i].omega = 1.0;
     if (!pt->fused[pt->color[j]]) continue;
     if (group[j] > 1) {
-      k->sflops[pt->color[j]] += k->sweep.classes[group[j] - 2]->flops;
+      k->sflops[pt->color[j]] += k->classflops[group[j] - 2];
       continue;
     }
-    k->sweep.nwork = PetscMax(k->sweep.nwork, HopsCudaSweepShared(dim, pt->size[j], pt->esize[j], k->set->single));
+    k->sweep.nwork = PetscMax(k->sweep.nwork, SweepBytes(dim, pt->size[j], pt->esize[j], k->set->single));
     for (int a = 0; a < dim; ++a) { /* products of the window, and of the faces */
       const double n = pt->size[j][a], N = pt->esize[j][a], m = pt->start[j + 1] - pt->start[j];
 
@@ -202,13 +172,11 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     }
     k->sflops[pt->color[j]] += 14.0 * (pt->start[j + 1] - pt->start[j]);
   }
-  if (k->sweep.nwork > HOPS_CUDA_PATCH_SHARED) {
-    PetscCallCUDA(cudaGetDevice(&device));
-    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
-    k->sweep.nblocks = 4 * nsm;
-    PetscCall((*HopsBackendCUDA.memory->Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
+  if (k->sweep.nwork > k->kernels->most) {
+    PetscCall((*k->kernels->SweepTeams)(&k->sweep.nteams));
+    PetscCall((*k->kernels->backend->memory->Malloc)(k->sweep.nwork * k->sweep.nteams, &k->work));
   }
-  PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
+  PetscCall(HopsLanesToBack(k->kernels->backend, pt->n * sizeof(*rec), rec, &k->records));
   k->head.info.bytes += pt->n * sizeof(*rec) + next * sizeof(int);
   k->sweep.patches = k->records;
   k->sweep.eidx    = pt->eidx;
@@ -219,73 +187,65 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LogFlops(HopsPatchKernel k, PetscInt color, const PetscLogDouble flops[])
+static PetscErrorCode LogFlops(HopsLanesPatches k, PetscInt color, const PetscLogDouble flops[])
 {
   PetscFunctionBegin;
   for (PetscInt c = 0; c < k->ncolors; ++c)
-    if (color < 0 || c == color) PetscCall(PetscLogGpuFlops(flops[c]));
+    if (color < 0 || c == color) PetscCall(HopsLanesLogFlops(k->kernels->backend, flops[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPatchApply_CUDA(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, HopsPatchMode mode,
-                                          const void *r, void *z)
+static PetscErrorCode Apply(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, HopsPatchMode mode, const void *r,
+                            void *z)
 {
-  HopsPatchKernel  k = (HopsPatchKernel)smoother;
-  HopsCudaPatchSet s = k->set;
-  cudaStream_t     stream;
+  HopsLanesPatches k = (HopsLanesPatches)smoother;
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  if (type != PETSC_FLOAT)
-    PetscCall(HopsCudaPatchSetApply(s, (int)color, (HopsCudaPatchMode)mode, (const double *)r, (double *)z, stream));
-  for (int i = 0; i < s->nruns && type == PETSC_FLOAT; ++i)
-    if (color < 0 || s->runs[i].color == color)
-      PetscCall(HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode,
-                                             (const float *)r, (float *)z, stream));
-  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(HopsLanesLogTimeBegin(k->kernels->backend));
+  PetscCall(HopsLanesPatchSetApply(k->set, (int)color, mode, type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE, r, z));
+  PetscCall(HopsLanesLogTimeEnd(k->kernels->backend));
   PetscCall(LogFlops(k, color, k->cflops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPatchSweep_CUDA(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, const void *b, void *z)
+static PetscErrorCode Sweep(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, const void *b, void *z)
 {
-  HopsPatchKernel k = (HopsPatchKernel)smoother;
-  cudaStream_t    stream;
+  HopsLanesPatches k      = (HopsLanesPatches)smoother;
+  const PetscBool  floats = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
+  PetscCheck(!floats || k->set->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Vectors in single precision need patches in single precision");
+  PetscCall(HopsLanesLogTimeBegin(k->kernels->backend));
   for (int i = 0; i < k->set->nruns; ++i)
-    if (k->set->runs[i].color == color)
-      PetscCall(
-        HopsCudaSweepLaunch(k->set, &k->sweep, k->set->runs + i, type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE, b, z, stream));
-  PetscCall(PetscLogGpuTimeEnd());
+    if (k->set->runs[i].color == color) PetscCall((*k->kernels->Sweep)(k->set, &k->sweep, k->set->runs + i, floats, b, z));
+  PetscCall(HopsLanesLogTimeEnd(k->kernels->backend));
   PetscCall(LogFlops(k, color, k->sflops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
+static PetscErrorCode Destroy(HopsPatchSmoother *kernel)
 {
-  HopsPatchKernel k = (HopsPatchKernel)*kernel;
+  HopsLanesPatches k = (HopsLanesPatches)*kernel;
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
-  PetscCall(HopsCudaPatchSetDestroy(&k->set));
-  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->records));
-  PetscCall((*HopsBackendCUDA.memory->Free)(&k->values));
-  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->packed));
-  PetscCall((*HopsBackendCUDA.memory->Free)(&k->work));
+  for (int c = 0; c < HOPS_LANES_SWEEP_CLASSES; ++c)
+    if (k->sweep.classes[c]) PetscCall((*k->kernels->ClassDestroy)(&k->sweep.classes[c]));
+  PetscCall(HopsLanesPatchSetDestroy(&k->set));
+  PetscCall((*k->kernels->backend->memory->Free)((void **)&k->records));
+  PetscCall((*k->kernels->backend->memory->Free)(&k->values));
+  PetscCall((*k->kernels->backend->memory->Free)((void **)&k->packed));
+  PetscCall((*k->kernels->backend->memory->Free)(&k->work));
   PetscCall(PetscFree2(k->cflops, k->sflops));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchDestroy_CUDA};
+static const HopsPatchOps HopsLanesPatchOps = {Apply, Sweep, Destroy};
 
-/* Does a patch fit into a block's shared memory? */
-static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single)
+/* Does a patch fit into a team's scratch? */
+static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single, size_t most)
 {
   const PetscInt n    = pt->start[i + 1] - pt->start[i];
   PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
@@ -294,9 +254,9 @@ static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single)
   PetscFunctionBegin;
   for (int a = 0; a < pt->space->dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
   if (pt->solver[i] == HOPS_PATCH_DENSE) need = n * sizeof(double);
-  else if (pt->solver[i] == HOPS_PATCH_CONDENSED) need = HOPS_CUDA_CONDENSED_SHARED(n, pt->cond[pt->dense[i]].n);
+  else if (pt->solver[i] == HOPS_PATCH_CONDENSED) need = HOPS_LANES_CONDENSED_BYTES(n, pt->cond[pt->dense[i]].n);
   else if (odd && pt->size[i][0] <= 15) need = 0;
-  PetscCheck(need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(need <= most, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
              "element%s or -pc_patchfd_precision single, or use -hops_backend host",
              n, pt->solver[i] == HOPS_PATCH_CONDENSED ? ", -pc_patchfd_condense_max 0" : "");
@@ -314,18 +274,19 @@ static PetscLogDouble PatchFlops(HopsPatches pt, PetscInt i)
   return flops;
 }
 
-PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
+PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPatches pt, PetscDataType type,
+                                    HopsPatchSmoother *smoother)
 {
-  const PetscBool    single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
-  const int          dim    = (int)pt->space->dim;
-  HopsCudaPatchInput in     = {.dim      = dim,
-                               .single   = single,
-                               .n        = pt->n,
-                               .ncolors  = PetscMax(1, pt->ncolors),
-                               .nP       = pt->nP,
-                               .nfactors = pt->nfactors,
-                               .ninv     = pt->ninv};
-  HopsPatchKernel    k;
+  const PetscBool     single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
+  const int           dim    = (int)pt->space->dim;
+  HopsLanesPatchInput in     = {.dim      = dim,
+                                .single   = single,
+                                .n        = pt->n,
+                                .ncolors  = PetscMax(1, pt->ncolors),
+                                .nP       = pt->nP,
+                                .nfactors = pt->nfactors,
+                                .ninv     = pt->ninv};
+  HopsLanesPatches    k;
   PetscReal(*scale)[5];
   int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
   PetscInt      *foffset;
@@ -333,7 +294,8 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
-  k->head.ops = &HopsPatchCUDA;
+  k->head.ops = &HopsLanesPatchOps;
+  k->kernels  = kernels;
   *smoother   = &k->head;
   k->ncolors  = in.ncolors;
   k->fuse     = pt->fuse;
@@ -344,7 +306,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    PetscCall(CheckSize(pt, i, single));
+    PetscCall(CheckSize(pt, i, single, kernels->most));
     condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
     k->cflops[pt->color[i]] += PatchFlops(pt, i);
@@ -369,19 +331,19 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   in.values    = pt->values;
   in.group     = pt->fuse ? group : NULL;
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
-  PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
+  PetscCall(HopsLanesPatchSetCreate(kernels, &in, &k->set));
   k->head.info.bytes = k->set->bytes;
   k->head.info.flops = k->set->flops;
   pt->inv            = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;
-    if (k->set->runs[i].kind != HOPS_CUDA_PATCH_CUBE) continue;
+    if (k->set->runs[i].kind != HOPS_LANES_PATCH_CUBE) continue;
     ncubes += (int)k->set->runs[i].n;
-    if (k->set->packed && HopsCudaPatchTensor && HOPS_CUDA_TENSOR_HAS(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
+    if (k->set->packed && (*kernels->OnTensor)(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
   }
-  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "cuda %s, %d%% of patches specialised",
-                          single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of patches specialised",
+                          kernels->backend->name, single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
   if (ntensor) {
     const size_t used = strlen(k->head.info.name);
 

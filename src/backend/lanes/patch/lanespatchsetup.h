@@ -1,0 +1,226 @@
+/* What the set-up of patches takes of back ends that launch kernels for teams of lanes: the table `patches`.
+   Back is a back end's class: see lanes.h. */
+#pragma once
+#include <backend/lanes/operator/lanesh1impl.h>
+#include "lanespatchset.h"
+#include "lanespatchmatrix.h"
+
+template <class Back> struct HopsLanesPatchSetUp {
+  /* Arrays that a function has where the back end works */
+  struct Arrays {
+    void *array[8];
+    int   n;
+
+    PetscErrorCode In(size_t bytes, const void *h, void *d)
+    {
+      PetscFunctionBegin;
+      PetscCall(HopsLanesToBack(Back::Ops(), bytes, h, d));
+      array[n++] = *(void **)d;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscErrorCode Free()
+    {
+      PetscFunctionBegin;
+      while (n) PetscCall((*Back::Ops()->memory->Free)(&array[--n]));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  };
+
+  static PetscErrorCode Out(void *h, const void *d, size_t bytes)
+  {
+    return (*Back::Ops()->memory->Copy)(NULL, h, d, bytes, HOPS_COPY_OUT);
+  }
+
+  static HopsLanesPatchData Data(HopsH1Operator k)
+  {
+    HopsLanesPatchData a = {};
+
+    a.points.dim        = k->args.dim;
+    a.points.Q          = k->args.Q;
+    a.points.nq         = HopsLanesPower(k->args.Q, k->args.dim);
+    a.points.derivative = k->args.diffusion;
+    a.points.mass       = k->args.mass;
+    a.points.w          = k->args.w;
+    a.ncomp             = k->setup.ncomp;
+    a.q                 = k->args.qdata;
+    return a;
+  }
+
+  /* bytes of a cell's data in scratch */
+  static size_t CellBytes(const HopsLanesPatchData &a)
+  {
+    return Back::Team::group == 1 ? 0 : (size_t)a.ncomp * a.points.nq * sizeof(double);
+  }
+
+  static int Rows(PetscInt n, int lanes)
+  {
+    return (int)((n + lanes / HOPS_LANES_ROW - 1) / (lanes / HOPS_LANES_ROW));
+  }
+
+  static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
+  {
+    HopsH1Operator           k     = (HopsH1Operator)A;
+    const HopsLanesPatchData a     = Data(k);
+    const size_t             bytes = k->ncells * sizeof(HopsPatchCell);
+    HopsPatchCell           *d;
+
+    PetscFunctionBegin;
+    if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall((*Back::Ops()->memory->Malloc)(bytes, (void **)&d));
+    PetscCall(Back::Teams("HopsPatchModels", Rows(k->ncells, HopsLanesOf(HopsPatchModelsOf::lanes)), CellBytes(a),
+                          HopsPatchModelsOf{a, (int)k->ncells, d}));
+    PetscCall(Out(models, d, bytes));
+    PetscCall((*Back::Ops()->memory->Free)((void **)&d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Elements(HopsOperator A, const HopsBasis *b, PetscInt n, const PetscInt cells[], PetscReal E[])
+  {
+    HopsH1Operator           k = (HopsH1Operator)A;
+    const HopsLanesPatchData a = Data(k);
+    const int                P = (int)b->P, nt = 4 * (int)b->Q * P * P;
+    const size_t             nn    = (size_t)HopsLanesPower(P, a.points.dim);
+    const int                pair  = HopsPatchElementScratch(a.points.dim, P, a.points.Q);
+    const int                chunk = PetscMax(1, PetscMin(P * P, 6144 / pair)); /* pairs in x at a time, in 48 kB */
+    const size_t             nwork = (size_t)pair * chunk, bytes = sizeof(double) * nwork + CellBytes(a);
+    Arrays                   arrays = {};
+    double                  *T, *dT;
+    PetscInt                *dcells;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCheck(bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Dense patches of order %d with %d quadrature points in a direction do not fit on the device: use "
+               "-pc_patchfd_dense_max 0, or -hops_backend host",
+               P - 1, a.points.Q);
+    PetscCall(PetscMalloc1(nt, &T));
+    HopsPatchElementTables(P, (int)b->Q, b->B, b->D, T);
+    PetscCall(arrays.In(nt * sizeof(double), T, &dT));
+    PetscCall(PetscFree(T));
+    PetscCall(arrays.In(n * sizeof(PetscInt), cells, &dcells));
+    PetscCall(Back::Teams("HopsPatchElements", (int)n, bytes, HopsPatchElementsOf{a, P, dT, dcells, chunk, nn * nn, nwork, E}));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Faults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[],
+                               unsigned char faults[])
+  {
+    HopsPatchStar *dstar;
+    unsigned char *dfaults;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesToBack(Back::Ops(), n * sizeof(HopsPatchStar), star, &dstar));
+    PetscCall((*Back::Ops()->memory->Malloc)(n, (void **)&dfaults));
+    PetscCall(Back::Teams("HopsPatchFaults", Rows(n, HopsLanesOf(HopsPatchFaultsOf::lanes)), 0,
+                          HopsPatchFaultsOf{*m, all ? 1 : 0, (int)n, dstar, dfaults}));
+    PetscCall(Out(faults, dfaults, n));
+    PetscCall((*Back::Ops()->memory->Free)((void **)&dstar));
+    PetscCall((*Back::Ops()->memory->Free)((void **)&dfaults));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Lists(const HopsPatchLists *l, int idx[], int eidx[])
+  {
+    HopsLanesPatchLists a      = {};
+    Arrays              arrays = {};
+    size_t              bytes;
+
+    PetscFunctionBegin;
+    if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
+    a.n     = (int)l->n;
+    a.nodes = l->nodes;
+    a.idx   = idx;
+    a.eidx  = eidx;
+    for (PetscInt k = 0; k < l->n; ++k)
+      if (l->star[k].sorted) a.nmax = PetscMax(a.nmax, (int)(l->start[k + 1] - l->start[k]));
+    bytes = HOPS_LANES_PATCH_BYTES(a.nmax * sizeof(int));
+    PetscCheck(bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
+               a.nmax);
+    PetscCall(arrays.In(l->n * sizeof(HopsPatchStar), l->star, &a.star));
+    PetscCall(arrays.In((l->n + 1) * sizeof(PetscInt), l->start, &a.start));
+    PetscCall(arrays.In((l->n + 1) * sizeof(PetscInt), l->estart, &a.estart));
+    PetscCall(arrays.In(l->ngiven * sizeof(int), l->given, &a.given));
+    PetscCall(Back::Teams("HopsPatchLists", a.n, bytes, HopsPatchListsOf{a}));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* Pivots at a time of matrices of n unknowns, beside `more` bytes of scratch, and the bytes of both: so
+     many that scratch is the team's own on a device */
+  static PetscErrorCode InvertBlock(int n, size_t more, const char option[], int *b, size_t *bytes)
+  {
+    PetscFunctionBegin;
+    for (*b = 16; *b > 1 && sizeof(double) * HopsPatchInvertScratch(n, *b) + more > HOPS_LANES_PATCH_OWN;) *b /= 2;
+    *bytes = HOPS_LANES_PATCH_BYTES(sizeof(double) * HopsPatchInvertScratch(n, *b) + more);
+    PetscCheck(*bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "A patch of %d unknowns is too large to be inverted on the device: lower %s, or use -hops_backend host", n, option);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Condense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+                                 PetscInt *bad)
+  {
+    const int           none   = PETSC_MPI_INT_MAX;
+    Arrays              arrays = {};
+    HopsPatchModes      dm;
+    HopsPatchCondensed *dcond;
+    int                *dbad, first, nmax = 0, b;
+    size_t              bytes;
+
+    PetscFunctionBegin;
+    *bad = -1;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    for (PetscInt k = 0; k < n; ++k) nmax = PetscMax(nmax, cond[k].n);
+    PetscCall(InvertBlock(nmax, 0, "-pc_patchfd_condense_max", &b, &bytes));
+    PetscCall(HopsLanesModesToBack(Back::Ops(), m, &dm));
+    PetscCall(arrays.In(n * sizeof(HopsPatchCondensed), cond, &dcond));
+    PetscCall(arrays.In(sizeof(int), &none, &dbad));
+    PetscCall(Back::Teams("HopsPatchCondense", (int)n, bytes, HopsPatchCondenseOf{dm, dcond, schur, b, dbad}));
+    PetscCall(Out(&first, dbad, sizeof(int)));
+    if (first != none) *bad = first;
+    PetscCall(HopsLanesModesFree(Back::Ops(), &dm));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+  {
+    const int              none   = PETSC_MPI_INT_MAX;
+    HopsLanesPatchMatrices a      = {};
+    Arrays                 arrays = {};
+    int                    first, b;
+    size_t                 bytes;
+
+    PetscFunctionBegin;
+    *bad = -1;
+    if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
+    a.n     = (int)m->n;
+    a.nodes = m->nodes;
+    a.list  = m->list;
+    a.E     = m->E;
+    a.inv   = inv;
+    for (PetscInt k = 0; k < m->n; ++k) a.nmax = PetscMax(a.nmax, (int)m->size[k]);
+    PetscCall(InvertBlock(a.nmax, sizeof(int) * m->nodes.nn, "-pc_patchfd_dense_max", &b, &bytes));
+    PetscCall(arrays.In(m->n * sizeof(PetscInt), m->start, &a.start));
+    PetscCall(arrays.In(m->n * sizeof(PetscInt), m->size, &a.size));
+    PetscCall(arrays.In((m->n + 1) * sizeof(PetscInt), m->cstart, &a.cstart));
+    PetscCall(arrays.In(m->cstart[m->n] * sizeof(int), m->cell, &a.cell));
+    PetscCall(arrays.In(m->ncells * sizeof(PetscInt), m->cells, &a.cells));
+    PetscCall(arrays.In(m->n * sizeof(size_t), m->offset, &a.offset));
+    PetscCall(arrays.In(sizeof(int), &none, &a.bad));
+    PetscCall(Back::Teams("HopsPatchInvert", a.n, bytes, HopsPatchInvertOf{a, b}));
+    PetscCall(Out(&first, a.bad, sizeof(int)));
+    if (first != none) *bad = first;
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+#define HOPS_LANES_PATCH_SETUP(Back) \
+  { \
+    HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Faults, \
+      HopsLanesPatchSetUp<Back>::Lists, HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Invert \
+  }

@@ -1,0 +1,350 @@
+/*
+  Local solves of sets of patches by teams of lanes. Patches of equal odd sizes (the stars of 2^d cells) have
+  kernels for the size: a lane multiplies a column, which it holds in registers, by the patch's own matrices,
+  which lie in scratch; on a host its values are vectors of as many patches. Other sizes run a plain kernel.
+*/
+#pragma once
+#include <backend/lanes/runtime/lanes.h>
+#include "lanespatch.h"
+
+/* V: entries of the vectors */
+template <class V> struct HopsPatchSolveArgs {
+  const HopsLanesPatchRecord *__restrict__ patches;
+  const int *__restrict__ idx, *__restrict__ level;
+  const unsigned char *__restrict__ dist;
+  const void *__restrict__ values;
+  const double *__restrict__ inv, *__restrict__ packed;
+  const V *__restrict__ r;
+  V   *z;
+  int  n, none, mode; /* none: the entry that stands for nothing */
+  bool atomic;
+};
+
+/* Entry e of the patches, which is unknown i */
+template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<V> &a, int e, int i)
+{
+  return i == a.none || (a.mode == HOPS_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
+}
+
+template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, int i, T v)
+{
+  if (i == a.none || (a.mode == HOPS_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
+  if (a.atomic) Team::Add(a.z + i, (V)v);
+  else a.z[i] += (V)v;
+}
+
+template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<V> &a, int e)
+{
+  return HopsPatchLoad<T>(a, e, a.idx[e]);
+}
+
+template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, T v)
+{
+  HopsPatchAdd<Team>(a, e, a.idx[e], v);
+}
+
+/* ---- Cubes ---- */
+
+/* v <- S^T v or S v; rows of S have R entries */
+template <int n, int R, class W> HOPS_LANES void HopsPatchTransform(const W *S, bool transpose, W v[n])
+{
+  W w[R];
+
+  if (transpose) {
+#pragma unroll
+    for (int m = 0; m < R; m++) w[m] = W{};
+#pragma unroll
+    for (int i = 0; i < n; i++)
+#pragma unroll
+      for (int m = 0; m < R; m++) w[m] += S[i * R + m] * v[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; i++) {
+      w[i] = W{};
+#pragma unroll
+      for (int m = 0; m < n; m++) w[i] += S[i * R + m] * v[m];
+    }
+  }
+#pragma unroll
+  for (int m = 0; m < n; m++) v[m] = w[m];
+}
+
+/* Registers of a lane of kernels whose lanes hold lines of n, as measured to be fastest */
+template <int n, class T> struct HopsPatchRegisters {
+  static constexpr int value =
+    sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
+};
+
+template <int DIM, int n, class T, class V> struct HopsPatchSolveCubes {
+  static constexpr int R = (n + 1) / 2 * 2, F = n * R + n, FS = (F + 3) / 4 * 4; /* a factor */
+  static constexpr int lanes = DIM == 3 ? n * n : n, entries = (lanes * n + 3) / 4 * 4;
+  static constexpr int cells = lanes >= 96 ? 1 : 128 / lanes; /* patches of a team */
+  static constexpr int warps = (lanes * cells + 31) / 32, most = 65536 / (HopsPatchRegisters<n, T>::value * 32 * warps);
+  static constexpr int blocks = most > 0 ? most : 1;
+
+  HopsPatchSolveArgs<V> a;
+
+  template <class Team> HOPS_LANES_CONSTEXPR static int Numbers()
+  {
+    return DIM * FS + entries + (Team::lanes == 1 ? lanes * n : 0);
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, typename Team::Value *S) const
+  {
+    typedef typename Team::Value     W;
+    constexpr int                    C = lanes, n2 = n * n, G = Team::group;
+    const int                        t = team.lane(), q = team.cell(0);
+    W *const                         cube = S + DIM * FS;
+    typename Team::template Lines<n> v(cube + entries);
+    auto    patch = [&](int g) -> const HopsLanesPatchRecord    &{ return a.patches[q + g < a.n ? q + g : a.n - 1]; };
+    auto    scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
+    const W s3    = scale(3);
+
+#pragma unroll
+    for (int d = 0; d < DIM; d++)
+      for (int i = t; i < F; i += Team::lanes)
+        S[d * FS + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values)[patch(g).f[d] + i]; });
+    /* the last direction: lane (X,Y) or X */
+    HOPS_ALL_LANES(t, C)
+    {
+      W *u = v[t];
+
+#pragma unroll
+      for (int k = 0; k < n; k++)
+        u[k] = HopsLanesEach<W, G>([&](int g) { return HopsPatchLoad<T>(a, patch(g).start + t + C * k); });
+    }
+    team.Sync();
+    HOPS_ALL_LANES(t, C)
+    {
+      W *u = v[t];
+
+      HopsPatchTransform<n, R>(S + (DIM - 1) * FS, true, u);
+#pragma unroll
+      for (int k = 0; k < n; k++) cube[t + C * k] = u[k];
+    }
+    team.Sync();
+    if (DIM == 3) { /* y: lane (X,k) */
+      HOPS_ALL_LANES(t, C) HopsPatchLine(S + FS, true, cube + t % n + n2 * (t / n), n);
+      team.Sync();
+    }
+    { /* x, and back: lane (j,k) or j */
+      const W s0 = scale(0), s1 = scale(1), s2 = DIM == 3 ? scale(2) : W{}, s4 = scale(4);
+
+      HOPS_ALL_LANES(t, C)
+      {
+        W *u = v[t], *row = cube + n * t, lambda = s3 + s1 * S[FS + n * R + t % n];
+
+        if (DIM == 3) lambda += s2 * S[(DIM - 1) * FS + n * R + t / n];
+#pragma unroll
+        for (int i = 0; i < n; i++) u[i] = row[i];
+        HopsPatchTransform<n, R>(S, true, u);
+#pragma unroll
+        for (int i = 0; i < n; i++) u[i] *= s4 / (lambda + s0 * S[n * R + i]);
+        HopsLanesForget(); /* of the matrix, which is read again */
+        HopsPatchTransform<n, R>(S, false, u);
+#pragma unroll
+        for (int i = 0; i < n; i++) row[i] = u[i];
+      }
+    }
+    team.Sync();
+    if (DIM == 3) {
+      HOPS_ALL_LANES(t, C) HopsPatchLine(S + FS, false, cube + t % n + n2 * (t / n), n);
+      team.Sync();
+    }
+    HOPS_ALL_LANES(t, C)
+    {
+      W *u = v[t];
+
+#pragma unroll
+      for (int k = 0; k < n; k++) u[k] = cube[t + C * k];
+      HopsPatchTransform<n, R>(S + (DIM - 1) * FS, false, u);
+#pragma unroll
+      for (int g = 0; g < G; g++)
+        if (q + g < a.n)
+#pragma unroll
+          for (int k = 0; k < n; k++) HopsPatchAdd<Team>(a, patch(g).start + t + C * k, HopsLanesNumber<T>(u[k], g));
+    }
+  }
+
+  /* A line in scratch */
+  template <class W> HOPS_LANES static void HopsPatchLine(const W *S, bool transpose, W *line, int stride)
+  {
+    W v[n];
+
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = line[stride * j];
+    HopsPatchTransform<n, R>(S, transpose, v);
+#pragma unroll
+    for (int j = 0; j < n; j++) line[stride * j] = v[j];
+  }
+};
+
+/* ---- Other sizes: a team works on a patch ---- */
+
+/* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
+template <class Team, class T>
+HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const T *__restrict__ S, bool transpose, int n, int stride, int total,
+                                         const T *in, T *out)
+{
+  const int R = (n + 1) / 2 * 2;
+
+  for (int e = team.lane(); e < total; e += team.size()) {
+    const int i    = e / stride % n;
+    const T  *line = in + (e - i * stride);
+    T         s    = 0;
+
+    for (int k = 0; k < n; k++) s += S[transpose ? k * R + i : i * R + k] * line[k * stride];
+    out[e] = s;
+  }
+  team.Sync();
+}
+
+/* Any sizes: the patch lies in scratch twice */
+template <class T, class V> struct HopsPatchSolveBricks {
+  static constexpr int  lanes = 128;
+  HopsPatchSolveArgs<V> a;
+  int                   entries, dim;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    const HopsLanesPatchRecord &p  = a.patches[team.index()];
+    const int                   n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
+    const T                    *S[3];
+    T                          *u = (T *)scratch, *w = u + entries, *swap;
+
+    for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
+    for (int e = team.lane(); e < total; e += team.size()) u[e] = HopsPatchLoad<T>(a, p.start + e);
+    team.Sync();
+    for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
+      HopsPatchMultiply(team, S[d], true, p.size[d], stride, total, u, w);
+    for (int e = team.lane(); e < total; e += team.size()) {
+      const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
+      T         lambda = (T)p.scale[3];
+
+      for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
+      u[e] *= (T)p.scale[4] / lambda;
+    }
+    team.Sync();
+    for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
+      HopsPatchMultiply(team, S[d], false, p.size[d], stride, total, u, w);
+    for (int e = team.lane(); e < total; e += team.size()) HopsPatchAdd<Team>(a, p.start + e, u[e]);
+  }
+};
+
+/* Dense inverses, in double precision: a row of lanes takes a row */
+template <class V> struct HopsPatchSolveDense {
+  static constexpr int  lanes = 128;
+  HopsPatchSolveArgs<V> a;
+  int                   dim;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *x) const
+  {
+    const HopsLanesPatchRecord &p   = a.patches[team.index()];
+    const int                   n   = p.size[0] * p.size[1] * (dim == 3 ? p.size[2] : 1);
+    const double               *inv = a.inv + p.dense;
+
+    for (int e = team.lane(); e < n; e += team.size()) x[e] = HopsPatchLoad<double>(a, p.start + e);
+    team.Sync();
+    for (int i = team.lane() / HOPS_LANES_ROW; i < n; i += HopsLanesOf(lanes) / HOPS_LANES_ROW) {
+      double s = 0;
+
+      for (int j = team.lane() % HOPS_LANES_ROW; j < n; j += HOPS_LANES_ROW) s += inv[(size_t)i * n + j] * x[j];
+      s = HopsLanesSum(s);
+      if (team.lane() % HOPS_LANES_ROW == 0) HopsPatchAdd<Team>(a, p.start + i, s);
+    }
+  }
+};
+
+/* Condensed patches, in double precision: the nodes lie in scratch twice, and the skeleton once */
+template <class V> struct HopsPatchSolveCondensed {
+  static constexpr int      lanes = 256;
+  HopsPatchSolveArgs<V>     a;
+  HopsPatchModes            modes;
+  const HopsPatchCondensed *cond;
+  const double             *schur;
+  int                       entries;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *x) const
+  {
+    const HopsLanesPatchRecord &p = a.patches[team.index()];
+    const HopsPatchCondensed   &c = cond[p.dense];
+    const int                   n = p.size[0] * p.size[1] * (modes.dim == 3 ? p.size[2] : 1);
+
+    for (int e = team.lane(); e < n; e += team.size()) x[e] = HopsPatchLoad<double>(a, p.start + e);
+    team.Sync();
+    HopsPatchCondensedSolve(&modes, &c, schur + c.offset, x, x + entries, x + 2 * entries, team.lane(), team.size());
+    for (int e = team.lane(); e < n; e += team.size()) HopsPatchAdd<Team>(a, p.start + e, p.scale[4] * x[e]);
+  }
+};
+
+/* ---- Launches ---- */
+
+#define HOPS_LANES_PATCH_CUBES(X) X(1) X(3) X(5) X(7) X(9) X(11) X(13) X(15) /* sizes with kernels */
+
+/* Fast::Cubes(a, run, dim, &done) may do what a back end has a better kernel for */
+template <class Back, class Fast> struct HopsLanesPatchSolve {
+  template <class T, class V>
+  static PetscErrorCode Run(const HopsPatchSolveArgs<V> &a, const HopsLanesPatchRun *run, HopsLanesPatchSet s)
+  {
+    const int  dim   = s->dim;
+    const bool cubes = run->kind == HOPS_LANES_PATCH_CUBE;
+    bool       done  = false;
+
+    PetscFunctionBegin;
+    if (run->kind == HOPS_LANES_PATCH_CONDENSED)
+      PetscCall(Back::Teams("HopsPatchCondensed", a.n, HOPS_LANES_CONDENSED_BYTES(run->entries, s->nskeleton),
+                            HopsPatchSolveCondensed<V>{a, s->modes, s->cond, s->schur, run->entries}));
+    else if (run->kind == HOPS_LANES_PATCH_DENSE)
+      PetscCall(
+        Back::Teams("HopsPatchDense", a.n, HOPS_LANES_PATCH_BYTES(run->entries * sizeof(double)), HopsPatchSolveDense<V>{a, dim}));
+    else if (cubes) {
+      if constexpr (sizeof(T) == 8) PetscCall(Fast::Cubes(a, run, &done));
+#define SOLVE_CUBES(SIZE) \
+  if (!done && run->size == SIZE) { \
+    if (dim == 3) PetscCall((Back::template Parts<T>("HopsPatchCubes", a.n, HopsPatchSolveCubes<3, SIZE, T, V>{a}))); \
+    else PetscCall((Back::template Parts<T>("HopsPatchCubes", a.n, HopsPatchSolveCubes<2, SIZE, T, V>{a}))); \
+  }
+      HOPS_LANES_PATCH_CUBES(SOLVE_CUBES)
+    } else
+      PetscCall(Back::Teams("HopsPatchBricks", a.n, HOPS_LANES_PATCH_BYTES(2 * sizeof(T) * run->entries),
+                            HopsPatchSolveBricks<T, V>{a, run->entries, dim}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <class V>
+  static HopsPatchSolveArgs<V> Args(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
+                                    const void *r, void *z)
+  {
+    return {s->patches + run->first,
+            s->idx,
+            s->level,
+            s->dist,
+            s->values,
+            s->inv,
+            s->packed,
+            (const V *)r,
+            (V *)z,
+            (int)run->n,
+            (int)s->nP - 1,
+            (int)mode,
+            atomic == PETSC_TRUE};
+  }
+
+  static PetscErrorCode Solve(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
+                              PetscBool floats, const void *r, void *z)
+  {
+    PetscFunctionBegin;
+    if (floats) PetscCall((Run<float>(Args<float>(s, run, atomic, mode, r, z), run, s)));
+    else if (s->single) PetscCall((Run<float>(Args<double>(s, run, atomic, mode, r, z), run, s)));
+    else PetscCall((Run<double>(Args<double>(s, run, atomic, mode, r, z), run, s)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/* A back end without better kernels */
+struct HopsLanesPatchPlain {
+  template <class Args> static PetscErrorCode Cubes(const Args &, const HopsLanesPatchRun *, bool *)
+  {
+    return PETSC_SUCCESS;
+  }
+};

@@ -1,0 +1,479 @@
+/*
+  Fused sweeps of exact patches given by lists of unknowns, by teams of lanes: each patch takes its right-hand
+  side and the values around it, and is solved.
+
+  Where the window of a patch is all nodes of its cells but the first and the last of each direction, its own
+  values are not read: they are replaced. A function on the cells is written in tensor products of the modes S
+  (S^T M S = 1, S^T A S = lambda) and of two functions that are 1 at an end and M-orthogonal to the modes. In
+  that basis the inside couples to the six faces, by a vector alpha for each end, and to no edge or corner:
+
+    (s_0 l_i + s_1 l_j + s_2 l_k + s_3) u_ijk = (S^T b)_ijk / s_5 - s_0 (alpha_i u_(x end)jk + ...) - s_1
+    (...) - s_2 (...)
+
+  The coefficients of a face are T = S^T M applied in its two directions. Three products by S and the ends'
+  functions lead back to nodes. Other patches run a plain kernel: the residual by S^T M and S^T A on all
+  nodes.
+*/
+#pragma once
+#include "lanespatchsolve.h"
+
+template <class V> struct HopsSweepArgs {
+  const HopsLanesPatchRecord *__restrict__ patches;
+  const HopsLanesSweepRecord *__restrict__ sweep;
+  const int *__restrict__ idx, *__restrict__ eidx;
+  const void *__restrict__ values;
+  const double *__restrict__ packed;
+  const V *__restrict__ b;
+  V     *z; /* read too: values of other patches' unknowns, which no patch of this launch writes */
+  void  *work;
+  size_t nwork;
+  int    n, none;
+};
+
+template <class T, class V> HOPS_LANES T HopsSweepAt(const HopsSweepArgs<V> &a, const V *x, int i)
+{
+  return i == a.none ? (T)0 : (T)x[i];
+}
+
+/* ---- Cubes whose window is all nodes but the first and the last ---- */
+
+/* v <- S^T v; rows of S have R entries */
+template <int n, int R, class W> HOPS_LANES void HopsSweepToModes(const W *S, W v[n])
+{
+  W w[n];
+
+#pragma unroll
+  for (int m = 0; m < n; m++) w[m] = W{};
+#pragma unroll
+  for (int i = 0; i < n; i++)
+#pragma unroll
+    for (int m = 0; m < n; m++) w[m] += S[i * R + m] * v[i];
+#pragma unroll
+  for (int m = 0; m < n; m++) v[m] = w[m];
+}
+
+/* v <- S v + E_0 e0 + E_1 e1 */
+template <int n, int R, class W> HOPS_LANES void HopsSweepToNodes(const W *S, const W *E, W e0, W e1, W v[n])
+{
+  W w[n];
+
+#pragma unroll
+  for (int i = 0; i < n; i++) {
+    w[i] = E[i] * e0 + E[n + i] * e1;
+#pragma unroll
+    for (int m = 0; m < n; m++) w[i] += S[i * R + m] * v[m];
+  }
+#pragma unroll
+  for (int m = 0; m < n; m++) v[m] = w[m];
+}
+
+/* A line of N nodes to n modes between its ends, in place */
+template <int n, class W> HOPS_LANES void HopsSweepLine(const W *M, W *line, int stride)
+{
+  constexpr int N = n + 2;
+  W             v[N];
+
+#pragma unroll
+  for (int i = 0; i < N; i++) v[i] = line[i * stride];
+#pragma unroll
+  for (int m = 0; m < n; m++) {
+    W s = {};
+
+#pragma unroll
+    for (int i = 0; i < N; i++) s += M[m * N + i] * v[i];
+    line[(m + 1) * stride] = s;
+  }
+}
+
+/* A factor in scratch: S[n][R], lambda[n], T[n][N], alpha[2][n], E[2][n]; Ta is left out */
+template <int DIM, int n> struct HopsSweepSizes {
+  static constexpr int N = n + 2, R = (n + 1) / 2 * 2;
+  static constexpr int lambda = n * R, T = lambda + n, alpha = T + n * N, E = alpha + 2 * n, F = E + 2 * n;
+  static constexpr int head = T + n * N, skip = n * N; /* entries before Ta, and Ta's */
+  static constexpr int FS      = (F + 1) / 2 * 2;
+  static constexpr int threads = DIM == 3 ? N * N : N;
+  static constexpr int face    = DIM == 3 ? N * N : N;
+  static constexpr int cube    = DIM == 3 ? n * N * N : n * N;
+  static constexpr int patch   = DIM * FS + 2 * DIM * face + (cube + 1) / 2 * 2;
+};
+
+/* Node (X,Y) of face f: 2d and 2d+1 lie across direction d, the others are in ascending order */
+template <int DIM, int N> HOPS_LANES int HopsSweepFaceNode(int f, int X, int Y)
+{
+  const int end = f % 2 ? N - 1 : 0, d = f / 2;
+
+  if (DIM == 2) return d == 0 ? end + N * X : X + N * end;
+  return d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end));
+}
+
+/* Faces of a patch, F, to modes in both of their directions; barriers within, but not at the end */
+template <int DIM, int n, class Team, class W> HOPS_LANES void HopsSweepFaces(const Team &team, const W *S, W *F)
+{
+  using L         = HopsSweepSizes<DIM, n>;
+  constexpr int N = L::N;
+
+  if (DIM == 3) {
+    for (int l = team.lane(); l < 6 * N; l += Team::lanes) {
+      const int f = l / N;
+
+      HopsSweepLine<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face + N * (l % N), 1);
+    }
+    team.Sync();
+    for (int l = team.lane(); l < 6 * N; l += Team::lanes) {
+      const int f = l / N;
+
+      HopsSweepLine<n>(S + (f / 2 == 2 ? 1 : 2) * L::FS + L::T, F + f * L::face + l % N, N);
+    }
+  } else {
+    for (int f = team.lane(); f < 4; f += Team::lanes)
+      HopsSweepLine<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face, 1);
+  }
+}
+
+template <int DIM, int n, class T, class V> struct HopsSweepCubes {
+  using L                    = HopsSweepSizes<DIM, n>;
+  static constexpr int lanes = L::threads, cells = lanes >= 96 ? 1 : 128 / lanes; /* patches of a team */
+  static constexpr int warps = (lanes * cells + 31) / 32, most = 65536 / (HopsPatchRegisters<n, T>::value * 32 * warps);
+  static constexpr int blocks = most > 0 ? most : 1;
+  static constexpr int N = L::N, R = L::R, FS = L::FS, face = L::face;
+
+  HopsSweepArgs<V> a;
+
+  template <class Team> HOPS_LANES_CONSTEXPR static int Numbers()
+  {
+    return L::patch + (Team::lanes == 1 ? lanes * n : 0);
+  }
+
+  /* Unknown i of a lane's column, by its place on the N nodes across */
+  HOPS_LANES static int Entry(int t, int i)
+  {
+    return DIM == 3 ? (i * n + t / N) * n + t % N : i * n + t % N;
+  }
+  HOPS_LANES static bool Inside(int t)
+  {
+    return t % N < n && (DIM == 2 || t / N < n);
+  }
+
+  /* The patches of a team */
+  template <class Team> struct Patches {
+    typedef typename Team::Value W;
+    const HopsSweepArgs<V>      &a;
+    int                          q;
+
+    HOPS_LANES int Of(int g) const
+    {
+      return q + g < a.n ? q + g : a.n - 1;
+    }
+    HOPS_LANES W Scale(int k) const
+    {
+      return HopsLanesEach<W, Team::group>([&](int g) { return (T)a.patches[Of(g)].scale[k]; });
+    }
+  };
+
+  /* To modes in x, and back, of a row's entries v: lane (j,k) or j, the ends among them, whose coefficients
+     are those of faces */
+  template <class Team, class W>
+  HOPS_LANES static void AlongX(const Patches<Team> &p, int t, const W *S, const W *F, W *row, W v[n])
+  {
+    const int      X = t % N, Y = t / N;
+    const W       *x0 = F + t, *x1 = x0 + face;
+    const W *const y0 = F + 2 * face + (DIM == 3 ? N * Y : 0) + 1, *const y1 = y0 + face; /* along x */
+    const bool yend = X == 0 || X == N - 1, zend = DIM == 3 && (Y == 0 || Y == N - 1);
+
+    if (yend || zend) {
+      const W *from = DIM == 3 && zend ? F + (Y == 0 ? 4 : 5) * face + N * X + 1 : (X == 0 ? y0 : y1);
+
+#pragma unroll
+      for (int i = 0; i < n; i++) v[i] = from[i];
+    } else {
+      const W s0 = p.Scale(0), s1 = p.Scale(1), s2 = DIM == 3 ? p.Scale(2) : W{},
+              inv5 = HopsLanesEach<W, Team::group>([&](int g) { return (T)(1 / p.a.sweep[p.Of(g)].s5); });
+      const W *Sy = S + FS, *Sz = S + (DIM - 1) * FS;
+      const W  ay0 = s1 * Sy[L::alpha + X - 1], ay1 = s1 * Sy[L::alpha + n + X - 1];
+      const W  ax0 = s0 * *x0, ax1 = s0 * *x1;
+      W        lambda = p.Scale(3) + s1 * Sy[L::lambda + X - 1], az0 = {}, az1 = {};
+      const W *z0 = F + (DIM == 3 ? 4 : 0) * face + (DIM == 3 ? N * X : 0) + 1, *z1 = z0 + face;
+
+      if (DIM == 3) {
+        lambda += s2 * Sz[L::lambda + Y - 1];
+        az0 = s2 * Sz[L::alpha + Y - 1];
+        az1 = s2 * Sz[L::alpha + n + Y - 1];
+      }
+#pragma unroll
+      for (int i = 0; i < n; i++) v[i] = row[i];
+      HopsSweepToModes<n, R>(S, v);
+#pragma unroll
+      for (int i = 0; i < n; i++) {
+        W r = v[i] * inv5 - S[L::alpha + i] * ax0 - S[L::alpha + n + i] * ax1 - ay0 * y0[i] - ay1 * y1[i];
+
+        if (DIM == 3) r -= az0 * z0[i] + az1 * z1[i];
+        v[i] = r / (lambda + s0 * S[L::lambda + i]);
+      }
+    }
+    HopsLanesForget(); /* of the matrix, which is read again */
+    HopsSweepToNodes<n, R>(S, S + L::E, *x0, *x1, v);
+#pragma unroll
+    for (int i = 0; i < n; i++) row[i] = v[i];
+  }
+
+  /* The solution on a column, to the unknowns of patch g */
+  HOPS_LANES void Store(int patch, int t, const T v[n]) const
+  {
+    const V   w     = (V)a.sweep[patch].omega;
+    const int start = a.patches[patch].start;
+
+#pragma unroll
+    for (int i = 0; i < n; i++) {
+      const int to = a.idx[start + Entry(t, i)];
+
+      if (to != a.none) a.z[to] = w == 1 ? (V)v[i] : a.z[to] + w * ((V)v[i] - a.z[to]);
+    }
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, typename Team::Value *S) const
+  {
+    typedef typename Team::Value W;
+    constexpr int                G = Team::group;
+    const int                    t = team.lane(), q = team.cell(0);
+    const Patches<Team>          p = {a, q};
+    W *const F = S + DIM * FS, *const cube = F + 2 * DIM * face;
+    typename Team::template Lines<n> v(S + L::patch);
+
+#pragma unroll
+    for (int d = 0; d < DIM; d++)
+      for (int i = t; i < L::F; i += Team::lanes)
+        S[d * FS + i] =
+          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::head ? i : i + L::skip]; });
+    HOPS_ALL_LANES(t, lanes)
+    {
+      W *u = v[t];
+
+#pragma unroll
+      for (int f = 0; f < 2 * DIM; f++)
+        F[f * face + t] = HopsLanesEach<W, G>([&](int g) {
+          return HopsSweepAt<T>(a, (const V *)a.z, a.eidx[a.sweep[p.Of(g)].estart + HopsSweepFaceNode<DIM, N>(f, t % N, t / N)]);
+        });
+      if (Inside(t)) {
+#pragma unroll
+        for (int i = 0; i < n; i++)
+          u[i] = HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[a.patches[p.Of(g)].start + Entry(t, i)]); });
+      }
+    }
+    team.Sync();
+    HopsSweepFaces<DIM, n>(team, S, F);
+    /* to modes in the last direction: lane (x,y) */
+    HOPS_ALL_LANES(t, lanes)
+    {
+      if (Inside(t)) {
+        W *u = v[t];
+
+        HopsSweepToModes<n, R>(S + (DIM - 1) * FS, u);
+#pragma unroll
+        for (int i = 0; i < n; i++) cube[DIM == 3 ? t % N + n * (t / N + 1 + N * (i + 1)) : t % N + n * (i + 1)] = u[i];
+      }
+    }
+    team.Sync();
+    if (DIM == 3) { /* y: lane (x,k) */
+      HOPS_ALL_LANES(t, lanes)
+      {
+        if (Inside(t)) {
+          W *u = v[t], *line = cube + t % N + n * N * (t / N + 1);
+
+#pragma unroll
+          for (int j = 0; j < n; j++) u[j] = line[n * (j + 1)];
+          HopsSweepToModes<n, R>(S + FS, u);
+#pragma unroll
+          for (int j = 0; j < n; j++) line[n * (j + 1)] = u[j];
+        }
+      }
+      team.Sync();
+    }
+    HOPS_ALL_LANES(t, lanes) AlongX(p, t, S, F, cube + n * t, v[t]);
+    team.Sync();
+    if (DIM == 3) { /* y: lane (x,k), k with its ends */
+      HOPS_ALL_LANES(t, lanes)
+      {
+        if (t % N < n) {
+          W *u = v[t], *line = cube + t % N + n * N * (t / N);
+
+#pragma unroll
+          for (int j = 0; j < n; j++) u[j] = line[n * (j + 1)];
+          HopsSweepToNodes<n, R>(S + FS, S + FS + L::E, line[0], line[n * (N - 1)], u);
+#pragma unroll
+          for (int j = 0; j < n; j++) line[n * (j + 1)] = u[j];
+        }
+      }
+      team.Sync();
+    }
+    HOPS_ALL_LANES(t, lanes)
+    {
+      if (Inside(t)) {
+        const W  *Sz   = S + (DIM - 1) * FS;
+        const int step = DIM == 3 ? n * N : n;
+        const W  *line = DIM == 3 ? cube + t % N + n * (t / N + 1) : cube + t % N;
+        W        *u    = v[t];
+
+#pragma unroll
+        for (int i = 0; i < n; i++) u[i] = line[step * (i + 1)];
+        HopsSweepToNodes<n, R>(Sz, Sz + L::E, line[0], line[step * (N - 1)], u);
+        if constexpr (G == 1) {
+          if (q < a.n) Store(q, t, u);
+        } else
+          for (int g = 0; g < G && q + g < a.n; g++) {
+            T w[n];
+
+            for (int i = 0; i < n; i++) w[i] = u[i][g];
+            Store(q + g, t, w);
+          }
+      }
+    }
+  }
+};
+
+/* ---- Any window: teams take patches in turn where their scratch lies in the back end's memory ---- */
+
+/* out[o][m][i] (+)= s sum_c M[m][c] in[o][c][i], M with rows of `row` entries (transposed: M[c][m]) */
+template <class Team, class T>
+HOPS_LANES_CALLED void HopsSweepProduct(const Team &team, const T *__restrict__ M, int row, bool transposed, int m, int c,
+                                        int outer, int inner, const T *in, T s, bool add, T *out)
+{
+  for (int e = team.lane(); e < outer * m * inner; e += team.size()) {
+    const int i = e % inner, r = e / inner % m, o = e / (inner * m);
+    T         v = 0;
+
+    for (int j = 0; j < c; j++) v += M[transposed ? j * row + r : r * row + j] * in[(o * c + j) * inner + i];
+    out[e] = add ? out[e] + s * v : s * v;
+  }
+  team.Sync();
+}
+
+template <class T, class V> struct HopsSweepBricks {
+  static constexpr int lanes = 128;
+  HopsSweepArgs<V>     a;
+  int                  dim;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    for (int q = team.index(); q < a.n; q += team.count()) Patch(team, q, scratch);
+  }
+
+  template <class Team> HOPS_LANES void Patch(const Team &team, int q, double *scratch) const
+  {
+    const HopsLanesPatchRecord &p  = a.patches[q];
+    const HopsLanesSweepRecord &w  = a.sweep[q];
+    const int                   n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, N0 = w.esize[0], N1 = w.esize[1],
+              N2    = dim == 3 ? w.esize[2] : 1;
+    const int total = n0 * n1 * n2;
+    const T  *S[3], *l[3], *M[3], *A[3];
+    T        *u = a.work ? (T *)((unsigned char *)a.work + team.index() * a.nwork) : (T *)scratch, *um = u + N0 * N1 * N2,
+      *ua = um + n0 * N1 * N2, *P = ua + n0 * N1 * N2, *Q = P + n0 * n1 * N2, *r = Q + n0 * n1 * N2;
+
+    for (int d = 0; d < dim; d++) {
+      S[d] = (const T *)a.values + w.f[d];
+      l[d] = S[d] + p.size[d] * ((p.size[d] + 1) / 2 * 2);
+      M[d] = l[d] + p.size[d];
+      A[d] = M[d] + p.size[d] * w.esize[d];
+    }
+    for (int e = team.lane(); e < N0 * N1 * N2; e += team.size()) u[e] = HopsSweepAt<T>(a, (const V *)a.z, a.eidx[w.estart + e]);
+    team.Sync();
+    /* the operator on all nodes, in modes: r = s_0 A M M + s_1 M A M + s_2 M M A + s_3 M M M */
+    HopsSweepProduct(team, M[0], N0, false, n0, N0, N1 * N2, 1, u, (T)1, false, um);
+    HopsSweepProduct(team, A[0], N0, false, n0, N0, N1 * N2, 1, u, (T)p.scale[0], false, ua);
+    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, um, (T)1, false, P);
+    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, ua, (T)1, false, Q);
+    HopsSweepProduct(team, A[1], N1, false, n1, N1, N2, n0, um, (T)p.scale[1], true, Q);
+    for (int e = team.lane(); e < n0 * n1 * N2; e += team.size()) Q[e] += (T)p.scale[3] * P[e];
+    team.Sync();
+    if (dim == 3) {
+      HopsSweepProduct(team, M[2], N2, false, n2, N2, 1, n0 * n1, Q, (T)1, false, r);
+      HopsSweepProduct(team, A[2], N2, false, n2, N2, 1, n0 * n1, P, (T)p.scale[2], true, r);
+    } else r = Q;
+    /* the right-hand side in modes */
+    for (int e = team.lane(); e < total; e += team.size()) um[e] = HopsSweepAt<T>(a, a.b, a.idx[p.start + e]);
+    team.Sync();
+    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, true, n0, n0, n1 * n2, 1, um, (T)1, false, ua);
+    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, true, n1, n1, n2, n0, ua, (T)1, false, um);
+    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, true, n2, n2, 1, n0 * n1, um, (T)1, false, ua);
+    {
+      const T *rhs = dim == 3 ? ua : um, s5 = (T)w.s5;
+
+      for (int e = team.lane(); e < total; e += team.size()) {
+        const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
+        T         lambda = (T)p.scale[3];
+
+        for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * l[d][i[d]];
+        u[e] = (T)p.scale[4] * (rhs[e] - s5 * r[e]) / lambda;
+      }
+    }
+    team.Sync();
+    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, false, n0, n0, n1 * n2, 1, u, (T)1, false, ua);
+    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, false, n1, n1, n2, n0, ua, (T)1, false, u);
+    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, false, n2, n2, 1, n0 * n1, u, (T)1, false, ua);
+    {
+      const T *out = dim == 3 ? ua : u;
+
+      for (int e = team.lane(); e < total; e += team.size()) {
+        const int to = a.idx[p.start + e];
+
+        if (to != a.none) a.z[to] += (V)out[e];
+      }
+    }
+    team.Sync();
+  }
+};
+
+/* ---- Launches ---- */
+
+/* Fast::Cubes(a, run, &done) may do what a back end has a better kernel for */
+template <class Back, class Fast> struct HopsLanesPatchSweep {
+  template <class T, class V>
+  static PetscErrorCode Run(HopsSweepArgs<V> a, const HopsLanesSweepData *d, const HopsLanesPatchRun *run, int dim)
+  {
+    bool done = false;
+
+    PetscFunctionBegin;
+    if (run->kind == HOPS_LANES_PATCH_CUBE && run->group) {
+      if constexpr (sizeof(T) == 8) PetscCall(Fast::Cubes(a, run, &done));
+#define SWEEP_CUBES(SIZE) \
+  if (!done && run->size == SIZE) { \
+    if (dim == 3) PetscCall((Back::template Parts<T>("HopsSweepCubes", a.n, HopsSweepCubes<3, SIZE, T, V>{a}))); \
+    else PetscCall((Back::template Parts<T>("HopsSweepCubes", a.n, HopsSweepCubes<2, SIZE, T, V>{a}))); \
+  }
+      HOPS_LANES_PATCH_CUBES(SWEEP_CUBES)
+    } else {
+      a.work = d->work;
+      PetscCall(Back::Teams("HopsSweepBricks", d->work ? PetscMin(a.n, d->nteams) : a.n, d->work ? 0 : d->nwork,
+                            HopsSweepBricks<T, V>{a, dim}));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <class V>
+  static HopsSweepArgs<V> Args(HopsLanesPatchSet s, const HopsLanesSweepData *d, const HopsLanesPatchRun *run, const void *b,
+                               void *z)
+  {
+    return {s->patches + run->first,
+            d->patches + run->first,
+            s->idx,
+            d->eidx,
+            d->values,
+            d->packed,
+            (const V *)b,
+            (V *)z,
+            NULL,
+            d->nwork,
+            (int)run->n,
+            (int)s->nP - 1};
+  }
+
+  static PetscErrorCode Sweep(HopsLanesPatchSet s, const HopsLanesSweepData *d, const HopsLanesPatchRun *run, PetscBool floats,
+                              const void *b, void *z)
+  {
+    PetscFunctionBegin;
+    PetscCheck(run->kind < HOPS_LANES_PATCH_DENSE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A dense patch in a fused sweep");
+    if (floats) PetscCall((Run<float>(Args<float>(s, d, run, b, z), d, run, s->dim)));
+    else if (s->single) PetscCall((Run<float>(Args<double>(s, d, run, b, z), d, run, s->dim)));
+    else PetscCall((Run<double>(Args<double>(s, d, run, b, z), d, run, s->dim)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
