@@ -68,7 +68,8 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   cflags     += -DHOPS_HAVE_KOKKOS
   cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized \
                 -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) -DHOPS_HAVE_KOKKOS $(kokkosarch) $(CPPFLAGS) $(CXXFLAGS)
-  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
+  # Kokkos calls the library when it ends, which a program may do after PETSc has unloaded it
+  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl -Wl,-z,nodelete
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
     kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) \
@@ -213,7 +214,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg \
+backendtests := arraysforms prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -76,6 +76,7 @@ struct _p_HopsSpace {
   HopsBasis             rule[2];
   const HopsBackendOps *backend;
   PetscBool             backendset;                /* by -hops_backend */
+  PetscBool             kokkosvecs;                /* vectors are PETSc's of Kokkos, as the DM's are, in the back end's memory */
   PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */
   PetscInt             *bessT;                     /* essT[] where the back end works */
   HopsProlong           P;                         /* the host's, or one of its own; set like bessT */
@@ -214,7 +215,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceTakeMesh(HopsSpace);
 /* the coordinates become the process's X[], which is new */
 PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gorder, PetscReal X[]);
 /* another back end, before anything but the mesh is on the space's */
-PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, const HopsBackendOps *, PetscBool set);
+PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, HopsSpace); /* the other's, and its vectors */
+PETSC_INTERN VecType        HopsSpaceVecType(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);
