@@ -92,6 +92,24 @@ static PetscErrorCode HopsSpaceSetBackendFromKokkos(HopsSpace sp, VecType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceSetVecTypeFromMat(HopsSpace sp, Mat A)
+{
+#if HOPS_HAVE_VECKOKKOS
+  VecType type;
+  char   *found = NULL;
+#endif
+
+  PetscFunctionBegin;
+#if HOPS_HAVE_VECKOKKOS
+  if (sp->kokkosvecs || sp->backend->memtype != PETSC_MEMTYPE_KOKKOS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetVecType(A, &type));
+  if (type) PetscCall(PetscStrstr(type, VECKOKKOS, &found));
+  if (found) PetscCall(PetscInfo(sp, "its vectors have type %s from now on, as the operator's\n", VECKOKKOS));
+  if (found) sp->kokkosvecs = PETSC_TRUE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 VecType HopsSpaceVecType(HopsSpace sp)
 {
   return sp->kokkosvecs ? VECKOKKOS : sp->backend->vectype;

@@ -214,8 +214,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceBringCoordinates(HopsSpace);               
 PETSC_INTERN PetscErrorCode HopsSpaceTakeMesh(HopsSpace);
 /* the coordinates become the process's X[], which is new */
 PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gorder, PetscReal X[]);
-/* another back end, before anything but the mesh is on the space's */
-PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, HopsSpace); /* the other's, and its vectors */
+/* the other space's back end and vectors, before anything but the mesh is on the space's back end */
+PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, HopsSpace);
 PETSC_INTERN VecType        HopsSpaceVecType(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
@@ -224,6 +224,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* co
 
 /* that of the DM's vectors, unless -hops_backend chose */
 PETSC_INTERN PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace, DM);
+/* vectors of Kokkos go with no others: those of a space from arrays become so where the operator's are */
+PETSC_INTERN PetscErrorCode HopsSpaceSetVecTypeFromMat(HopsSpace, Mat);
 /* src/space/vecarray.c: the array of a T-vector where the back end works; a device refuses a vector of the
    host */
 typedef enum {

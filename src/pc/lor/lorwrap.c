@@ -17,8 +17,8 @@ PetscErrorCode HopsLORSetTarget(HopsLOR *lor, MatType type)
 
   PetscFunctionBegin;
   lor->target = HOPS_LOR_AIJ;
-  PetscCall(PetscStrcmp(type, MATAIJKOKKOS, &kokkos));
-  if (HOPS_HAVE_VECKOKKOS && kokkos && lor->backend->memtype == PETSC_MEMTYPE_KOKKOS) lor->target = HOPS_LOR_AIJKOKKOS;
+  PetscCall(PetscStrcmp(type, MATAIJKOKKOS, &kokkos)); /* for other vectors it is made of an AIJ, as any type is */
+  if (kokkos && lor->space->kokkosvecs && lor->backend == lor->space->backend) lor->target = HOPS_LOR_AIJKOKKOS;
   if (lor->process) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(type, MATHYPRE, &hypre));
   PetscCall(PetscStrcmp(type, MATAIJCUSPARSE, &cusparse));

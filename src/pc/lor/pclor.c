@@ -174,11 +174,12 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
   MatType                  type;
   char                     seq[64], mpi[64];
-  PetscBool                same, reuse = PETSC_FALSE;
+  PetscBool                same, kokkos, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseMatType(lor, &type));
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  PetscCall(PetscStrcmp(type, MATAIJKOKKOS, &kokkos));
   PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
   PetscCall(PetscSNPrintf(mpi, sizeof(mpi), "mpi%s", type));
   if (!same) PetscCall(PetscObjectTypeCompareAny((PetscObject)from, &same, type, seq, mpi, ""));
@@ -187,6 +188,12 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
   if (same) {
     PetscCall(PetscObjectReference((PetscObject)from));
     lor->mat = from;
+  } else if (kokkos && reuse) {
+    PetscCall(MatCopy(from, lor->mat, SAME_NONZERO_PATTERN));
+    PetscCall(HopsLORChangedAIJ(lor->mat));
+  } else if (kokkos) { /* MatConvert() would give new types to the blocks of the old matrix (PETSc 3.22 to 3.25) */
+    PetscCall(MatDuplicate(from, MAT_COPY_VALUES, &lor->mat));
+    PetscCall(MatConvert(lor->mat, type, MAT_INPLACE_MATRIX, &lor->mat));
   } else PetscCall(MatConvert(from, type, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
