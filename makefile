@@ -68,8 +68,8 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   cflags     += -DHOPS_HAVE_KOKKOS
   cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized \
                 -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) -DHOPS_HAVE_KOKKOS $(kokkosarch) $(CPPFLAGS) $(CXXFLAGS)
-  # Kokkos calls the library when it ends, which a program may do after PETSc has unloaded it
-  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl -Wl,-z,nodelete
+  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
+  stays      := -Wl,-z,nodelete # Kokkos calls the library when it ends, which a program may do after PETSc has unloaded it
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
     kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) \
@@ -179,7 +179,7 @@ $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call 
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
 
 define hops_pc
 prefix=$(1)

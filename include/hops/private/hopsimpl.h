@@ -76,7 +76,6 @@ struct _p_HopsSpace {
   HopsBasis             rule[2];
   const HopsBackendOps *backend;
   PetscBool             backendset;                /* by -hops_backend */
-  PetscBool             kokkosvecs;                /* vectors are PETSc's of Kokkos, as the DM's are, in the back end's memory */
   PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */
   PetscInt             *bessT;                     /* essT[] where the back end works */
   HopsProlong           P;                         /* the host's, or one of its own; set like bessT */
@@ -86,6 +85,7 @@ struct _p_HopsSpace {
   HopsPointFunctionList compiled;  /* functions of position on back ends */
   PetscInt              ncontexts; /* those of their contexts that a device may have */
   HopsDeviceContext    *context;
+  PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
 };
 
 /* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
