@@ -69,6 +69,7 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized \
                 -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) -DHOPS_HAVE_KOKKOS $(kokkosarch) $(CPPFLAGS) $(CXXFLAGS)
   ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
+  stays      := -Wl,-z,nodelete # Kokkos calls the library when it ends, which a program may do after PETSc has unloaded it
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
     kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) \
@@ -179,7 +180,7 @@ $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call 
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
 
 define hops_pc
 prefix=$(1)
@@ -214,7 +215,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg \
+backendtests := arraysforms prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -69,14 +69,65 @@ PetscErrorCode HopsBackendOfMemory(PetscMemType type, const HopsBackendOps **ops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors of Kokkos lie where PETSc's Kokkos works: the back end kokkos, or another one of that memory */
+static PetscErrorCode HopsSpaceSetBackendFromKokkos(HopsSpace sp, VecType type)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_VECKOKKOS
+  if (!sp->backendset) {
+  #if defined(HOPS_HAVE_KOKKOS)
+    sp->backend = &HopsBackendKokkos;
+  #else
+    PetscCall(HopsBackendOfMemory(PETSC_MEMTYPE_KOKKOS, &sp->backend));
+    PetscCheck(sp->backend, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+               "The DM's vectors have type %s, and no back end works in their memory: build hops with KOKKOS_DIR=prefix", type);
+  #endif
+    PetscCall(PetscInfo(sp, "back end %s, as the DM's vectors have type %s\n", sp->backend->name, type));
+  }
+  sp->kokkosvecs = sp->backend->memtype == PETSC_MEMTYPE_KOKKOS ? PETSC_TRUE : PETSC_FALSE;
+#else
+  (void)sp;
+  (void)type;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceSetVecTypeFromMat(HopsSpace sp, Mat A)
+{
+#if HOPS_HAVE_VECKOKKOS
+  VecType type;
+  char   *found = NULL;
+#endif
+
+  PetscFunctionBegin;
+#if HOPS_HAVE_VECKOKKOS
+  if (sp->kokkosvecs || sp->backend->memtype != PETSC_MEMTYPE_KOKKOS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetVecType(A, &type));
+  if (type) PetscCall(PetscStrstr(type, VECKOKKOS, &found));
+  if (found) PetscCall(PetscInfo(sp, "its vectors have type %s from now on, as the operator's\n", VECKOKKOS));
+  if (found) sp->kokkosvecs = PETSC_TRUE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+VecType HopsSpaceVecType(HopsSpace sp)
+{
+  return sp->kokkosvecs ? VECKOKKOS : sp->backend->vectype;
+}
+
 PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
 {
   VecType type;
-  char   *found;
+  char   *found = NULL;
 
   PetscFunctionBegin;
-  if (sp->backendset) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetVecType(dm, &type));
+  if (type) PetscCall(PetscStrstr(type, VECKOKKOS, &found));
+  if (found) {
+    PetscCall(HopsSpaceSetBackendFromKokkos(sp, type));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (sp->backendset) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; type && i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) { /* "cuda", "seqcuda", "mpicuda" */
     if (PetscMemTypeHost(HopsBackends[i]->memtype)) continue;
     PetscCall(PetscStrstr(type, HopsBackends[i]->vectype, &found));
@@ -94,6 +145,12 @@ PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscScalar a[], 
   MPI_Comm comm = PetscObjectComm((PetscObject)sp);
 
   PetscFunctionBegin;
+#if HOPS_HAVE_VECKOKKOS
+  if (sp->kokkosvecs) {
+    PetscCall(VecCreateMPIKokkosWithArray(comm, 1, sp->nT, sp->N, a, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   if (sp->backend->host) {
     PetscCall(VecCreateMPIWithArray(comm, 1, sp->nT, sp->N, a, x));
     PetscFunctionReturn(PETSC_SUCCESS);

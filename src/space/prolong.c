@@ -315,15 +315,16 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceSetBackend(HopsSpace sp, const HopsBackendOps *backend, PetscBool set)
+PetscErrorCode HopsSpaceSetBackend(HopsSpace sp, HopsSpace other)
 {
   PetscFunctionBegin;
-  if (sp->backend != backend) {
+  if (sp->backend != other->backend) {
     PetscCall(HopsSpaceBringMesh(sp));
     PetscCall(HopsSpaceResetBackend(sp));
   }
-  sp->backend    = backend;
-  sp->backendset = set;
+  sp->backend    = other->backend;
+  sp->backendset = other->backendset;
+  sp->kokkosvecs = other->kokkosvecs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -450,6 +450,6 @@ PetscErrorCode HopsSpaceCreateVec(HopsSpace space, Vec *x)
   HopsValidPointer(x, 2);
   PetscCall(VecCreate(PetscObjectComm((PetscObject)space), x));
   PetscCall(VecSetSizes(*x, space->nT, space->N));
-  PetscCall(VecSetType(*x, space->backend->vectype));
+  PetscCall(VecSetType(*x, HopsSpaceVecType(space)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,7 @@ PetscErrorCode HopsVecGetArray(HopsSpace sp, Vec v, HopsVecAccess access, PetscS
   PetscCheck(PetscMemTypeDevice(type), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
              "A vector of type %s lies in the host's memory, and the space on the back end %s: make vectors by MatCreateVecs() or "
              "HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
-             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+             ((PetscObject)v)->type_name, sp->backend->name, HopsSpaceVecType(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,6 +85,7 @@ struct _p_HopsSpace {
   HopsPointFunctionList compiled;  /* functions of position on back ends */
   PetscInt              ncontexts; /* those of their contexts that a device may have */
   HopsDeviceContext    *context;
+  PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
 };
 
 /* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
@@ -213,8 +214,9 @@ PETSC_INTERN PetscErrorCode HopsSpaceBringCoordinates(HopsSpace);               
 PETSC_INTERN PetscErrorCode HopsSpaceTakeMesh(HopsSpace);
 /* the coordinates become the process's X[], which is new */
 PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gorder, PetscReal X[]);
-/* another back end, before anything but the mesh is on the space's */
-PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, const HopsBackendOps *, PetscBool set);
+/* the other space's back end and vectors, before anything but the mesh is on the space's back end */
+PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, HopsSpace);
+PETSC_INTERN VecType        HopsSpaceVecType(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);
@@ -222,6 +224,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* co
 
 /* that of the DM's vectors, unless -hops_backend chose */
 PETSC_INTERN PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace, DM);
+/* vectors of Kokkos go with no others: those of a space from arrays become so where the operator's are */
+PETSC_INTERN PetscErrorCode HopsSpaceSetVecTypeFromMat(HopsSpace, Mat);
 /* src/space/vecarray.c: the array of a T-vector where the back end works; a device refuses a vector of the
    host */
 typedef enum {

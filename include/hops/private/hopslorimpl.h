@@ -14,6 +14,7 @@ typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
 typedef enum {
   HOPS_LOR_AIJ,         /* the rows' arrays are the matrix's own, or copies of them in the process's memory are */
   HOPS_LOR_AIJCUSPARSE, /* values are copied within the device's memory */
+  HOPS_LOR_AIJKOKKOS,   /* the same; where Kokkos works in the process's memory as HOPS_LOR_AIJ */
   HOPS_LOR_HYPRE        /* the rows' arrays are the matrix's own */
 } HopsLORTarget;
 
@@ -76,8 +77,8 @@ PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* Vertex data[nc] of the components' forms, which are the caller's to pass on, and does the pattern hold
    their couplings? (collective); where it does not, the pattern is gone, and the next one is for these */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm[], HopsLORVertexData[], PetscBool *fits);
-/* the matrix on a new pattern, without values. `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for
-   MATAIJ */
+/* the matrix on a new pattern, without values. `type` is MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS, or anything
+   else for MATAIJ */
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *, MatType type);
 /* its values, of data that fit, which are destroyed */
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm[], HopsLORVertexData[]);

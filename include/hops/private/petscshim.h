@@ -155,6 +155,14 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #define HopsSeqAIJDeviceRestoreArray(A, a) MatSeqAIJRestoreArray(A, a)
 #endif
 
+/* PETSc's own vectors and matrices of Kokkos, in the memory that its Kokkos works in: its KokkosKernels
+   brings them */
+#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+  #define HOPS_HAVE_VECKOKKOS 1
+#else
+  #define HOPS_HAVE_VECKOKKOS 0
+#endif
+
 /* hypre's matrices on a device: its own header, for arrays that change hands */
 #if defined(PETSC_HAVE_HYPRE_DEVICE) && defined(PETSC_HAVE_CUDA)
   #define HOPS_HAVE_HYPRE_DEVICE 1

@@ -344,7 +344,7 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   PetscCall(MatCreate(comm, P));
   PetscCall(MatSetSizes(*P, to->nT, from->nT, to->N, from->N));
   PetscCall(MatSetType(*P, MATHOPSINTERP));
-  PetscCall(MatSetVecType(*P, from->backend->vectype));
+  PetscCall(MatSetVecType(*P, HopsSpaceVecType(from)));
   in       = (Mat_HopsInterp *)(*P)->data;
   in->from = from;
   in->to   = to;

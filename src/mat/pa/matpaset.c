@@ -61,7 +61,7 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
   PetscCall(MatPASumDestroy(pa));
   PetscCall(MatPAFreeWork(pa));
   PetscCall(HopsFormSetSpace(pa->form, space));
-  PetscCall(MatShellSetVecType(A, space->backend->vectype));
+  PetscCall(MatShellSetVecType(A, HopsSpaceVecType(space)));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

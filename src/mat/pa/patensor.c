@@ -67,11 +67,11 @@ PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On a device, that MatCreateVecs() makes vectors there */
+/* Vectors of another type than PETSc's standard one */
 PetscErrorCode HopsPATensorSetVecType(HopsPATensor t, Mat A)
 {
   PetscFunctionBegin;
-  if (!t->space->backend->host) PetscCall(MatShellSetVecType(A, t->space->backend->vectype));
+  if (!t->space->backend->host || t->space->kokkosvecs) PetscCall(MatShellSetVecType(A, HopsSpaceVecType(t->space)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,7 +55,7 @@ PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol)
   }
   PetscCall(VecCreate(PetscObjectComm((PetscObject)sp), &b->x));
   PetscCall(VecSetSizes(b->x, sp->nT * b->nc, sp->N * b->nc));
-  PetscCall(VecSetType(b->x, sp->backend->vectype));
+  PetscCall(VecSetType(b->x, HopsSpaceVecType(sp)));
   PetscCall(VecDuplicate(b->x, &b->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,10 +13,12 @@ static HopsLORRows *HopsLORMatRows(HopsLOR *lor)
 
 PetscErrorCode HopsLORSetTarget(HopsLOR *lor, MatType type)
 {
-  PetscBool hypre, cusparse;
+  PetscBool hypre, cusparse, kokkos;
 
   PetscFunctionBegin;
   lor->target = HOPS_LOR_AIJ;
+  PetscCall(PetscStrcmp(type, MATAIJKOKKOS, &kokkos)); /* for other vectors it is made of an AIJ, as any type is */
+  if (kokkos && lor->space->kokkosvecs && lor->backend == lor->space->backend) lor->target = HOPS_LOR_AIJKOKKOS;
   if (lor->process) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(type, MATHYPRE, &hypre));
   PetscCall(PetscStrcmp(type, MATAIJCUSPARSE, &cusparse));
@@ -240,12 +242,26 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
   PetscCall(HopsLORGiveArrays(lor, a));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
+  else if (lor->target == HOPS_LOR_AIJKOKKOS) PetscCall(MatConvert(lor->mat, MATAIJKOKKOS, MAT_INPLACE_MATRIX, &lor->mat));
+  else if (sp->kokkosvecs) PetscCall(MatSetVecType(lor->mat, VECKOKKOS)); /* which go with no other vectors */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where PETSc's Kokkos works are a block's newest values: its own scaling says so, here by one */
+static PetscErrorCode HopsLORChangedKokkos(Mat block)
+{
+  PetscErrorCode (*scale)(Mat, PetscScalar);
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOperation(block, MATOP_SCALE, (HopsVoidFn *)&scale)); /* MatScale() itself leaves out a factor of one */
+  PetscCall((*scale)(block, 1.0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsLORChangedAIJ(Mat mat)
 {
   Mat         d = mat, o = NULL;
+  PetscBool   kokkos;
   PetscMPIInt size;
 
   PetscFunctionBegin;
@@ -253,6 +269,9 @@ PetscErrorCode HopsLORChangedAIJ(Mat mat)
   if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(mat, &d, &o, NULL));
   PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
   PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscObjectTypeCompare((PetscObject)d, MATSEQAIJKOKKOS, &kokkos));
+  if (kokkos) PetscCall(HopsLORChangedKokkos(d));
+  if (kokkos && o) PetscCall(HopsLORChangedKokkos(o));
   PetscCall(PetscObjectStateIncrease((PetscObject)d));
   if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
   if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)mat));
@@ -288,7 +307,7 @@ PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
     PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (lor->target == HOPS_LOR_AIJCUSPARSE) {
+  if (lor->target == HOPS_LOR_AIJCUSPARSE || (lor->target == HOPS_LOR_AIJKOKKOS && !lor->process)) {
     Mat         block[2] = {lor->mat, NULL};
     PetscMPIInt size;
 
@@ -298,9 +317,12 @@ PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
       PetscScalar *a;
 
       if (!block[b] || !r->nnz[b]) continue;
-      PetscCall(HopsSeqAIJDeviceGetArray(block[b], &a)); /* puts the pattern there the first time */
+      /* puts the pattern there the first time */
+      if (lor->target == HOPS_LOR_AIJKOKKOS) PetscCall(MatSeqAIJGetCSRAndMemType(block[b], NULL, NULL, &a, NULL));
+      else PetscCall(HopsSeqAIJDeviceGetArray(block[b], &a));
       PetscCall((*lor->backend->memory->Copy)(NULL, a, r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_WITHIN));
-      PetscCall(HopsSeqAIJDeviceRestoreArray(block[b], &a));
+      if (lor->target == HOPS_LOR_AIJKOKKOS) PetscCall(HopsLORChangedKokkos(block[b]));
+      else PetscCall(HopsSeqAIJDeviceRestoreArray(block[b], &a));
     }
     PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -149,19 +149,21 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix's type: on a device by default one that the inner solver takes as it is */
+/* The matrix's type: on a device, and for vectors of Kokkos, by default one that the inner solver takes as it
+   is */
 static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
 {
-  char      inner[64];
-  PetscBool hypre;
+  const PetscBool kokkos = lor->form->space->kokkosvecs;
+  char            inner[64];
+  PetscBool       hypre;
 
   PetscFunctionBegin;
   *type = lor->mattype;
-  if (lor->mattypeset || PCLORIsCoupled(lor) || !lor->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->mattypeset || PCLORIsCoupled(lor) || (!lor->ondevice && !kokkos)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORGetInnerType(lor, inner));
   PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
-  if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
-  else if (!hypre) *type = MATAIJCUSPARSE;
+  if (!hypre) *type = kokkos ? MATAIJKOKKOS : MATAIJCUSPARSE;
+  else if (lor->ondevice && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,11 +174,12 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
   MatType                  type;
   char                     seq[64], mpi[64];
-  PetscBool                same, reuse = PETSC_FALSE;
+  PetscBool                same, kokkos, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseMatType(lor, &type));
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  PetscCall(PetscStrcmp(type, MATAIJKOKKOS, &kokkos));
   PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
   PetscCall(PetscSNPrintf(mpi, sizeof(mpi), "mpi%s", type));
   if (!same) PetscCall(PetscObjectTypeCompareAny((PetscObject)from, &same, type, seq, mpi, ""));
@@ -185,6 +188,12 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
   if (same) {
     PetscCall(PetscObjectReference((PetscObject)from));
     lor->mat = from;
+  } else if (kokkos && reuse) {
+    PetscCall(MatCopy(from, lor->mat, SAME_NONZERO_PATTERN));
+    PetscCall(HopsLORChangedAIJ(lor->mat));
+  } else if (kokkos) { /* MatConvert() would give new types to the blocks of the old matrix (PETSc 3.22 to 3.25) */
+    PetscCall(MatDuplicate(from, MAT_COPY_VALUES, &lor->mat));
+    PetscCall(MatConvert(lor->mat, type, MAT_INPLACE_MATRIX, &lor->mat));
   } else PetscCall(MatConvert(from, type, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +245,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 {
   MatNullSpace nsp;
   MatType      type;
-  PetscBool    kept;
+  PetscBool    kept, kokkos, same = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(!lor->block->couple || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -252,6 +261,13 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   if (!kept) PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
   PetscCall(PCLORConvert(lor, lor->block->mat));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)lor->mat, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
+  if (lor->block->x) PetscCall(PetscObjectTypeCompareAny((PetscObject)lor->block->x, &same, VECSEQKOKKOS, VECMPIKOKKOS, ""));
+  if (kokkos && lor->block->x && !same) { /* its own vectors, which go with no others */
+    PetscCall(VecDestroy(&lor->block->x));
+    PetscCall(VecDestroy(&lor->block->y));
+    PetscCall(MatCreateVecs(lor->mat, &lor->block->x, &lor->block->y));
+  }
   if (lor->mat == lor->block->mat) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetNullSpace(lor->block->mat, &nsp));
   PetscCall(MatSetNullSpace(lor->mat, nsp));
@@ -305,40 +321,59 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
 /* ------------------------------------------- action ------------------------------------------- */
 
-/* Where the space is on a device and a vector in the process's memory, applies the preconditioner to copies
-   on the device */
+/* Vectors that the matrix does not go with: of the process's memory where it is on a device; of another type
+   where it is one of Kokkos */
+static PetscErrorCode PCLORVecsFit(PC_LOR *lor, Vec x, Vec y, PetscBool *fit)
+{
+  Vec       xy[2] = {x, y};
+  PetscBool kokkos;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)lor->mat, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
+  *fit = PETSC_TRUE;
+  for (PetscInt i = 0; i < 2 && *fit; ++i) {
+    if (kokkos) PetscCall(PetscObjectTypeCompareAny((PetscObject)xy[i], fit, VECSEQKOKKOS, VECMPIKOKKOS, ""));
+    else if (lor->ondevice) {
+      const PetscScalar *a;
+      PetscMemType       mem;
+
+      PetscCall(VecGetArrayReadAndMemType(xy[i], &a, &mem));
+      PetscCall(VecRestoreArrayReadAndMemType(xy[i], &a));
+      *fit = PetscMemTypeDevice(mem) ? PETSC_TRUE : PETSC_FALSE;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where a vector does not go with the matrix, applies the preconditioner to copies that do */
 static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec y, PetscBool *done)
 {
-  PC_LOR               *lor     = (PC_LOR *)pc->data;
-  const HopsBackendOps *backend = lor->form->space->backend;
-  Vec                   xy[2]   = {x, y};
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  PetscBool fit;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!lor->ondevice || PCLORIsCoupled(lor)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PCLORIsCoupled(lor)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORVecsFit(lor, x, y, &fit));
+  if (fit) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 2; ++i) {
-    const PetscScalar *a;
-    PetscMemType       mem;
-
-    PetscCall(VecGetArrayReadAndMemType(xy[i], &a, &mem));
-    PetscCall(VecRestoreArrayReadAndMemType(xy[i], &a));
-    if (PetscMemTypeHost(mem)) *done = PETSC_TRUE;
-  }
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < 2; ++i) {
-    PetscInt n, N;
+    PetscBool kokkos;
+    PetscInt  n, N;
 
     if (lor->staged[i]) continue;
-    PetscCall(PetscInfo(pc, "vectors lie in the process's memory: every application copies them to the device and back\n"));
+    PetscCall(PetscInfo(pc, "vectors have type %s, which does not go with the matrix: every application copies them\n",
+                        ((PetscObject)x)->type_name));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)lor->mat, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
     PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &lor->staged[i]));
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetSize(x, &N));
     PetscCall(VecSetSizes(lor->staged[i], n, N));
-    PetscCall(VecSetType(lor->staged[i], backend->vectype));
+    PetscCall(VecSetType(lor->staged[i], kokkos ? VECKOKKOS : HopsSpaceVecType(lor->form->space)));
   }
   PetscCall(VecCopy(x, lor->staged[0]));
   PetscCall((*apply)(pc, lor->staged[0], lor->staged[1]));
   PetscCall(VecCopy(lor->staged[1], y));
+  *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

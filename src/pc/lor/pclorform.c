@@ -375,6 +375,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
             "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA "
             "operator, or a space by MatSetHopsSpace(), DMSetHopsSpace(), or %sSetSpace() after PCSetType()%s%s",
             lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
+  PetscCall(HopsSpaceSetVecTypeFromMat(lor->form->space, pc->pmat));
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
     PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;

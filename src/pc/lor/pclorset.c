@@ -109,7 +109,8 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 - type - `MATAIJ`, `MATHYPRE`, or any type that `MatConvert()` makes from `MATAIJ`; the default is `MATAIJ`,
   and where the space's back end is a device
          `MATHYPRE` under a `PCHYPRE` whose hypre works there, `MATAIJCUSPARSE` under any other inner `PC`,
-         `MATAIJ` for several components that couple
+         `MATAIJ` for several components that couple; where the space's vectors are `VECKOKKOS`,
+         `MATAIJKOKKOS` in place of `MATAIJCUSPARSE`, on hosts too
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type

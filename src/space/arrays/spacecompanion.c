@@ -105,7 +105,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
 static PetscErrorCode HopsSpaceShareBackend(HopsSpace sp, HopsSpace other)
 {
   PetscFunctionBegin;
-  PetscCall(HopsSpaceSetBackend(other, sp->backend, sp->backendset));
+  PetscCall(HopsSpaceSetBackend(other, sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

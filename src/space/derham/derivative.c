@@ -55,11 +55,11 @@ static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
 
   Output Parameter:
 . D - the matrix, with entries 1 and -1: of type `MATAIJ`, or for spaces on a CUDA device, where it is built,
-  `MATAIJCUSPARSE`
+  `MATAIJCUSPARSE`, with vectors of type `VECKOKKOS` `MATAIJKOKKOS`
 
   Options Database Key:
-. -hops_derivative_mat_type <aijcusparse,hypre,aij> - its type for spaces on a device, with the prefix of the
-  space `to`
+. -hops_derivative_mat_type <aijcusparse,aijkokkos,hypre,aij> - its type for spaces on a device, with the
+  prefix of the space `to`
 
   Level: intermediate
 
@@ -132,6 +132,7 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   }
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  if (to->kokkosvecs) PetscCall(MatSetVecType(*D, VECKOKKOS));
   PetscCall(PetscFree3(dnz, onz, done));
   PetscCall(HopsIncidenceDestroy(&inc));
   PetscCall(PetscFree(cell));

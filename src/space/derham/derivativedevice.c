@@ -247,11 +247,12 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
 {
   HopsIncidence inc;
   int          *table;
-  PetscInt      n        = 0;
-  char          name[64] = HOPS_MATAIJDEVICE;
+  PetscInt      n = 0;
+  char          name[64];
 
   PetscFunctionBegin;
   if (!type) {
+    PetscCall(PetscStrncpy(name, to->kokkosvecs ? MATAIJKOKKOS : HOPS_MATAIJDEVICE, sizeof(name)));
     if (((PetscObject)to)->options) PetscCall(PetscOptionsPush(((PetscObject)to)->options));
     PetscOptionsBegin(PetscObjectComm((PetscObject)to), ((PetscObject)to)->prefix, "Derivatives of hops on a device", "HopsSpace");
     PetscCall(PetscOptionsString("-hops_derivative_mat_type", "Type of gradient, curl and divergence", "HopsSpaceCreateDerivative",

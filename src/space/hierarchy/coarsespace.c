@@ -197,7 +197,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscCall(HopsSpaceCreatePlex_Private(dm, cells, HOPS_H1, order, NULL, npoints, NULL, points, coarse));
   PetscCall(PetscFree(points));
   if (!same) PetscCall(HopsPlexCellsDestroy(&cells));
-  PetscCall(HopsSpaceSetBackend(*coarse, fine->backend, (*coarse)->backendset));
+  PetscCall(HopsSpaceSetBackend(*coarse, fine));
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
   PetscCall(HopsNestedDestroy(&n));

@@ -1,5 +1,9 @@
 /* Kokkos back end: start and end of Kokkos, memory, copies, queues. */
 #include "kokkosimpl.h"
+#if defined(__linux__)
+  #include <cstring>
+  #include <link.h>
+#endif
 
 struct _HopsQueue {
   HopsKokkosExec exec;
@@ -9,16 +13,52 @@ static HopsKokkosExec  *HopsKokkosDefault; /* works in the order of PETSc's vect
 static HopsKokkosStream HopsKokkosDefaultStream;
 static PetscBool        HopsKokkosOwned; /* hops started Kokkos, and ends it */
 
-/* When PETSc ends: MPI is still there, and no space is. A program that started Kokkos may have ended it */
+/* Before Kokkos ends, whoever ends it: a PETSc that started it does that before what is registered to be
+   called when PETSc ends (3.22 to 3.25) or after it (3.18) */
+static void HopsKokkosLeave(void)
+{
+  delete HopsKokkosDefault;
+  HopsKokkosDefault = NULL;
+}
+
+/* When PETSc ends: MPI is still there, and no space is */
 static PetscErrorCode HopsKokkosFinalize(void)
 {
   PetscFunctionBegin;
-  if (Kokkos::is_initialized()) HopsKokkosCall(delete HopsKokkosDefault; if (HopsKokkosOwned) Kokkos::finalize());
-  HopsKokkosDefault = NULL;
+  if (Kokkos::is_initialized()) HopsKokkosCall(HopsKokkosLeave(); if (HopsKokkosOwned) Kokkos::finalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc starts Kokkos itself where it was built with it, and ends it after what is registered here */
+/* Two libraries of Kokkos in a process have the same names: each calls the other's functions, on its data */
+static PetscErrorCode HopsKokkosCheckLibraries(void)
+{
+  int n = 0;
+
+  PetscFunctionBegin;
+#if defined(__linux__)
+  dl_iterate_phdr(
+    [](struct dl_phdr_info *info, size_t, void *count) {
+      const char *name = std::strrchr(info->dlpi_name, '/');
+
+      if (std::strstr(name ? name : info->dlpi_name, "kokkoscore")) ++*(int *)count;
+      return 0;
+    },
+    &n);
+#endif
+  PetscCheck(n < 2, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "This process has loaded %d libraries of Kokkos, and has room for one: build hops, PETSc and the program with the "
+             "same "
+             "(KOKKOS_DIR=prefix), or use another back end (-hops_backend)",
+             n);
+#if defined(PETSC_HAVE_KOKKOS)
+  PetscCall(PetscKokkosInitializeCheck());
+  PetscCheck(Kokkos::is_initialized(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc has started its Kokkos, and that of hops is another library: build hops with PETSc's (KOKKOS_DIR=prefix)");
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc starts Kokkos itself where it was built with it, and ends it */
 static PetscErrorCode HopsKokkosInitialize(void)
 {
   int             device;
@@ -26,9 +66,7 @@ static PetscErrorCode HopsKokkosInitialize(void)
 
   PetscFunctionBegin;
   PetscCall(HopsKokkosDevice(&device));
-#if defined(PETSC_HAVE_KOKKOS)
-  PetscCall(PetscKokkosInitializeCheck());
-#endif
+  PetscCall(HopsKokkosCheckLibraries());
   if (!Kokkos::is_initialized()) {
     PetscCheck(!HopsKokkosOwned, PETSC_COMM_SELF, PETSC_ERR_ORDER,
                "Kokkos starts once in a process, and was ended by PetscFinalize(): call PetscInitialize() and PetscFinalize() "
@@ -40,6 +78,7 @@ static PetscErrorCode HopsKokkosInitialize(void)
   HopsKokkosCall(exec = new HopsKokkosExec(HopsKokkosOn(HopsKokkosDefaultStream)));
   PetscCall(PetscRegisterFinalize(HopsKokkosFinalize));
   HopsKokkosDefault = exec;
+  HopsKokkosCall(Kokkos::push_finalize_hook(HopsKokkosLeave));
   PetscCall(PetscInfo(NULL, "Kokkos %d.%d.%d works on %s, with %d threads\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                       KOKKOS_VERSION % 100, HopsKokkosExec::name(), (int)exec->concurrency()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <hops/private/hopsimpl.h>
 #include <petscdevice.h>
+#include <petscpkg_version.h>
 #if defined(KOKKOS_ENABLE_CUDA) && defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
@@ -27,6 +28,16 @@ static constexpr bool              HopsKokkosOnHost = false;
 #endif
 #if defined(KOKKOS_ENABLE_OPENACC) || defined(KOKKOS_ENABLE_OPENMPTARGET) || defined(KOKKOS_ENABLE_HPX)
   #error "hops works on Kokkos' Serial, Threads, OpenMP, Cuda and HIP: take a Kokkos for one of these"
+#endif
+
+/* PETSc's own Kokkos is this one */
+#if defined(PETSC_HAVE_KOKKOS)
+  #if !PETSC_PKG_KOKKOS_VERSION_EQ(KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100)
+    #error "This PETSc was built with another version of Kokkos: take the same one (KOKKOS_DIR), since a process has room for one"
+  #endif
+  #if defined(PETSC_HAVE_KOKKOS_WITHOUT_GPU) && !defined(HOPS_KOKKOS_HOST)
+    #error "This PETSc was built with a Kokkos for the host, and this one is for a device: take the same one (KOKKOS_DIR)"
+  #endif
 #endif
 
 /* No other works beside the only thread of Serial */
