@@ -3,26 +3,61 @@
 #pragma once
 #include "laneslorrow.h"
 #include <backend/lanes/operator/lanesgeom.h>
+#include <type_traits>
+
+/* A value is a double, of a node, or a vector of doubles, of the same node in so many cells that follow one
+   another (Team::Value) */
+template <class V> HOPS_LANES_CONSTEXPR int CellsOf()
+{
+  return (int)(sizeof(V) / sizeof(double));
+}
+
+/* of cell l */
+template <class V> HOPS_LANES auto At(const V &x, int l)
+{
+  if constexpr (std::is_arithmetic<V>::value) return x;
+  else return x[l];
+}
+
+/* What lies `stride` apart in memory */
+template <class V> HOPS_LANES V Gather(const double *p, size_t stride)
+{
+  if constexpr (CellsOf<V>() == 1) return *p;
+  else {
+    V x;
+
+    for (int l = 0; l < CellsOf<V>(); l++) x[l] = p[l * stride];
+    return x;
+  }
+}
+
+/* A bit of integers where a > b */
+template <class V> HOPS_LANES auto Greater(const V &a, const V &b, int bit)
+{
+  if constexpr (CellsOf<V>() == 1) return a > b ? 1u << bit : 0;
+  else return (a > b) & (1ll << bit);
+}
 
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
-template <int DIM> HOPS_LANES_CALLED void TimesKappa(int nc, const double *__restrict__ K, const double A[], double T[])
+template <int DIM, class V>
+HOPS_LANES_CALLED void TimesKappa(int nc, const double *__restrict__ K, size_t stride, const V A[], V T[])
 {
-  double k[DIM * DIM];
+  V k[DIM * DIM];
 
   if (nc <= DIM) {
 #pragma unroll
-    for (int i = 0; i < DIM * DIM; i++) T[i] = A[i] * K[nc == 1 ? 0 : i % DIM];
+    for (int i = 0; i < DIM * DIM; i++) T[i] = A[i] * Gather<V>(K + (nc == 1 ? 0 : i % DIM), stride);
     return;
   }
 #pragma unroll
-  for (int i = 0, n = 0; i < DIM; i++)
+  for (int i = 0, e = 0; i < DIM; i++)
 #pragma unroll
-    for (int j = i; j < DIM; j++, n++) k[i * DIM + j] = k[j * DIM + i] = K[n];
+    for (int j = i; j < DIM; j++, e++) k[i * DIM + j] = k[j * DIM + i] = Gather<V>(K + e, stride);
 #pragma unroll
   for (int r = 0; r < DIM; r++)
 #pragma unroll
     for (int j = 0; j < DIM; j++) {
-      double t = 0;
+      V t = {};
 
 #pragma unroll
       for (int i = 0; i < DIM; i++) t += A[r * DIM + i] * k[i * DIM + j];
@@ -30,35 +65,40 @@ template <int DIM> HOPS_LANES_CALLED void TimesKappa(int nc, const double *__res
     }
 }
 
-#define HOPS_MASK_LARGE 8u /* an off-diagonal factor of the cell is too large to drop */
+#define HOPS_MASK_LARGE 3 /* bit: an off-diagonal factor of the cell is too large to drop */
 
-/* Vertex data of node v of cell c of the run, with Jacobian J[i][a] = dx_i/dxi_a */
-template <int DIM, class Team>
-HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int ijk[], const double J[])
+/* Vertex data of node v of cell c of the run, or of a value's cells from c on, with Jacobian J[i][a] =
+   dx_i/dxi_a */
+template <int DIM, class Team, class V>
+HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int ijk[], const V J[])
 {
-  const size_t at = ((size_t)c * s.nn + v) * 4;
+  constexpr int W = CellsOf<V>();
   /* R: the node's weight over its share of the sub-cells' volumes */
-  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1;
-  double       x[4] = {0, 0, 0, 0}, q[4] = {0, 0, 0, 0};
-  const double det = Adjugate(DIM, J, A);
+  double  m[DIM], mm = 1, R = 1;
+  V       A[DIM * DIM], T[DIM * DIM], G[DIM * DIM], x[4] = {}, q[4] = {};
+  const V det = Adjugate(DIM, J, A);
 
-  if (!(det > 0)) Team::Least(s.bad, c);
+#pragma unroll
+  for (int l = 0; l < W; l++)
+    if (!(At(det, l) > 0)) Team::Least(s.bad, c + l);
 #pragma unroll
   for (int a = 0; a < DIM; a++) {
     m[a] = HopsLoad(s.m + ijk[a]);
     mm *= m[a];
     R *= HopsLoad(s.r + ijk[a]);
   }
+  /* the mass first: with it at the end the trilinear kernel's 64 registers were two numbers too few */
+  if (s.mnc) x[3] = R * mm * det * Gather<V>(s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride, s.mcstride);
   if (s.knc) {
-    const double f  = R / det;
-    unsigned int on = 0;
+    const V                    f  = R / det;
+    decltype(Greater(f, f, 0)) on = {};
 
-    TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, A, T);
+    TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, s.kcstride, A, T);
 #pragma unroll
     for (int a = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a; b < DIM; b++) {
-        double t = 0;
+        V t = {};
 
 #pragma unroll
         for (int i = 0; i < DIM; i++) t += T[a * DIM + i] * A[b * DIM + i];
@@ -77,21 +117,26 @@ HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int
     for (int a = 0, bit = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, bit++) {
-        const double g = G[a * DIM + b], gg = G[a * DIM + a] * G[b * DIM + b];
+        const V g = G[a * DIM + b], g2 = g * g, gg = G[a * DIM + a] * G[b * DIM + b], least = s.tol * s.tol * gg,
+                large = s.droptol * s.droptol * gg;
 
-        if (g * g > s.tol * s.tol * gg) on |= 1u << bit;
-        if (g * g > s.droptol * s.droptol * gg) on |= HOPS_MASK_LARGE;
+        on |= Greater(g2, least, bit) | Greater(g2, large, HOPS_MASK_LARGE);
         q[bit] = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
       }
-    Team::OrByte(s.mask + c, c, on);
+#pragma unroll
+    for (int l = 0; l < W; l++) Team::OrByte(s.mask + c + l, c + l, (unsigned int)At(on, l));
   }
-  if (s.mnc) x[3] = R * mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
   if (DIM == 2 && s.mixed) x[2] = q[0];
-  HopsStorePair(s.out + at, x[0], x[1]);
-  HopsStorePair(s.out + at + 2, x[2], x[3]);
-  if (DIM == 3 && s.mixed) {
-    HopsStorePair(s.pairs + at, q[0], q[1]);
-    HopsStorePair(s.pairs + at + 2, q[2], q[3]);
+#pragma unroll
+  for (int l = 0; l < W; l++) {
+    const size_t at = ((size_t)(c + l) * s.nn + v) * 4;
+
+    HopsStorePair(s.out + at, At(x[0], l), At(x[1], l));
+    HopsStorePair(s.out + at + 2, At(x[2], l), At(x[3], l));
+    if (DIM == 3 && s.mixed) {
+      HopsStorePair(s.pairs + at, At(q[0], l), At(q[1], l));
+      HopsStorePair(s.pairs + at + 2, At(q[2], l), At(q[3], l));
+    }
   }
 }
 
@@ -124,7 +169,7 @@ template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLOR
     for (int a = 0; a < DIM; a++)
 #pragma unroll
       for (int i = 0; i < DIM; i++) R[a * DIM + i] = s.family[t] == HOPS_HCURL ? A[a * DIM + i] : J[i * DIM + a];
-    TimesKappa<DIM>(nc[t], K[t], R, T);
+    TimesKappa<DIM>(nc[t], K[t], 0, R, T);
 #pragma unroll
     for (int a = 0; a < DIM; a++)
 #pragma unroll
@@ -157,28 +202,35 @@ template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLOR
 }
 
 /* Vertex data of either kind */
-template <int DIM, bool LUMP, class Team>
-HOPS_LANES void Node(const HopsLanesLORRun &s, int c, int v, const int ijk[], const double J[])
+template <int DIM, bool LUMP, class Team, class V>
+HOPS_LANES void Node(const HopsLanesLORRun &s, int c, int v, const int ijk[], const V J[])
 {
-  if (LUMP) Tensors<DIM, Team>(s, c, v, J);
-  else Factors<DIM, Team>(s, c, v, ijk, J);
+  if constexpr (!LUMP) Factors<DIM, Team>(s, c, v, ijk, J);
+  else if constexpr (CellsOf<V>() == 1) Tensors<DIM, Team>(s, c, v, J);
+  else
+    for (int l = 0; l < CellsOf<V>(); l++) {
+      double one[DIM * DIM];
+
+      for (int i = 0; i < DIM * DIM; i++) one[i] = At(J[i], l);
+      Tensors<DIM, Team>(s, c + l, v, one);
+    }
 }
 
 /* J of a bi- or trilinear map, direction by direction; b, d: the two basis functions of each direction and
    their derivatives */
-template <int DIM> HOPS_LANES void Multilinear(const double *X, const double b[][2], const double d[][2], double J[])
+template <int DIM, class V> HOPS_LANES void Multilinear(const V *X, const double b[][2], const double d[][2], V J[])
 {
 #pragma unroll
   for (int i = 0; i < DIM; i++, X += 1 << DIM) {
-    double f[2], fx[2], fy[2];
+    V f[2], fx[2], fy[2];
 
 #pragma unroll
     for (int z = 0; z < DIM - 1; z++) {
-      double u[2], w[2];
+      V u[2], w[2];
 
 #pragma unroll
       for (int y = 0; y < 2; y++) {
-        const double x0 = HopsLoad(X + 4 * z + 2 * y), x1 = HopsLoad(X + 4 * z + 2 * y + 1);
+        const V x0 = HopsLoad(X + 4 * z + 2 * y), x1 = HopsLoad(X + 4 * z + 2 * y + 1);
 
         u[y] = b[0][0] * x0 + b[0][1] * x1;
         w[y] = d[0][0] * x0 + d[0][1] * x1;
@@ -196,6 +248,20 @@ template <int DIM> HOPS_LANES void Multilinear(const double *X, const double b[]
       J[i * DIM + 2] = d[2][0] * f[0] + d[2][1] * f[1];
     }
   }
+}
+
+template <int DIM, class V> HOPS_LANES void MultilinearAt(const HopsLanesLORRun &s, const V *X, const int ijk[], V J[])
+{
+  double b[DIM][2], d[DIM][2];
+
+#pragma unroll
+  for (int a = 0; a < DIM; a++)
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      b[a][k] = HopsLoad(s.B + ijk[a] * 2 + k);
+      d[a][k] = HopsLoad(s.D + ijk[a] * 2 + k);
+    }
+  Multilinear<DIM>(X, b, d, J);
 }
 
 /* J by full sums over the nodes of the element map, which are few */
@@ -238,26 +304,44 @@ template <int DIM, bool LINEAR, bool LUMP, class Team> struct HopsLORVertexDirec
     const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
     double    J[DIM * DIM];
 
-    if (LINEAR) {
-      double b[DIM][2], d[DIM][2];
-
-#pragma unroll
-      for (int a = 0; a < DIM; a++)
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
-          b[a][k] = HopsLoad(s.B + ijk[a] * 2 + k);
-          d[a][k] = HopsLoad(s.D + ijk[a] * 2 + k);
-        }
-      Multilinear<DIM>(s.X + (size_t)c * (DIM << DIM), b, d, J);
-    } else FullSums<DIM>(s, s.X + (size_t)c * DIM * s.Pg * s.Pg * (DIM == 3 ? s.Pg : 1), ijk, J);
+    if (LINEAR) MultilinearAt<DIM>(s, s.X + (size_t)c * (DIM << DIM), ijk, J);
+    else FullSums<DIM>(s, s.X + (size_t)c * DIM * s.Pg * s.Pg * (DIM == 3 ? s.Pg : 1), ijk, J);
     Node<DIM, LUMP, Team>(s, c, v, ijk, J);
+  }
+};
+
+/* Of n cells in values of W, the first one of value i: the last value takes cells of the one before, too, and
+   both write the same */
+HOPS_LANES int FirstCell(int i, int W, int n)
+{
+  return HopsMin(i * W, n - W);
+}
+
+/* The same for all nodes of a value's cells, where the map has two nodes in each direction */
+template <int DIM, bool LUMP, class Team> struct HopsLORVertexCells {
+  typedef typename Team::Value V;
+  HopsLanesLORRun              s;
+
+  HOPS_LANES void operator()(size_t g) const
+  {
+    const int     c = FirstCell((int)g, Team::group, (int)s.n);
+    const double *X = s.X + (size_t)c * (DIM << DIM);
+    V             x[DIM << DIM], J[DIM * DIM];
+
+    for (int i = 0; i < DIM << DIM; i++) x[i] = Gather<V>(X + i, DIM << DIM);
+    for (int v = 0; v < s.nn; v++) {
+      const int at = HopsLoad(s.ijk + v), ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+
+      MultilinearAt<DIM>(s, x, ijk, J);
+      Node<DIM, LUMP, Team>(s, c, v, ijk, J);
+    }
   }
 };
 
 /*
   The element map is interpolated to the nodes of the space, direction by direction, and differentiated there.
-  Teams of nb cells; two arrays of nb * DIM * nn in scratch take turns. The map's order is at most the
-  space's.
+  Teams of nb values of cells; two arrays of nb * DIM * nn of them in scratch take turns. The map's order is
+  at most the space's.
 */
 template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
   static constexpr int lanes = LANES;
@@ -266,12 +350,17 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    constexpr int T  = HopsLanesOf(LANES);
-    const int     c0 = team.index() * nb, n = HopsMin(nb, (int)s.n - c0), P = s.P, Pg = s.Pg, nn = s.nn, S = DIM * nn;
-    const int     ng = Pg * Pg * (DIM == 3 ? Pg : 1);
-    double       *a = scratch, *b = scratch + nb * S;
+    typedef typename Team::Value V;
+    constexpr int                T = HopsLanesOf(LANES), W = Team::group;
+    const int i0 = team.index() * nb, n = HopsMin(nb, ((int)s.n + W - 1) / W - i0), P = s.P, Pg = s.Pg, nn = s.nn, S = DIM * nn;
+    const int ng = Pg * Pg * (DIM == 3 ? Pg : 1);
+    V        *a = (V *)scratch, *b = a + nb * S;
 
-    for (int t = team.lane(); t < n * DIM * ng; t += T) a[t / (DIM * ng) * S + t % (DIM * ng)] = s.X[(size_t)c0 * DIM * ng + t];
+    for (int t = team.lane(); t < n * DIM * ng; t += T) {
+      const int cell = t / (DIM * ng), c = FirstCell(i0 + cell, W, (int)s.n), i = t % (DIM * ng);
+
+      a[cell * S + i] = Gather<V>(s.X + (size_t)c * DIM * ng + i, DIM * ng);
+    }
     team.Sync();
     if (Pg < P) {
       int inner = 1, outer = DIM * ng / Pg; /* [outer][Pg][inner] -> [outer][P][inner] */
@@ -280,15 +369,15 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
         const int len = outer * P * inner;
 
         for (int t = team.lane(); t < n * len; t += T) {
-          const int     cell = t / len, r = t - cell * len, i = r % inner, q = r / inner % P, o = r / (inner * P);
-          const double *src = a + cell * S + o * Pg * inner + i;
-          double        v   = 0;
+          const int cell = t / len, r = t - cell * len, i = r % inner, q = r / inner % P, o = r / (inner * P);
+          const V  *src = a + cell * S + o * Pg * inner + i;
+          V         v   = {};
 
           for (int k = 0; k < Pg; k++) v += HopsLoad(s.B + q * Pg + k) * src[k * inner];
           b[cell * S + r] = v;
         }
         team.Sync();
-        double *w = a;
+        V *w = a;
 
         a = b;
         b = w;
@@ -297,13 +386,13 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
       }
     }
     for (int t = team.lane(); t < n * nn; t += T) {
-      const int     cell = t / nn, v = t - cell * nn, at = HopsLoad(s.ijk + v);
-      const int     ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
-      const double *x      = a + cell * S;
-      double        J[DIM * DIM];
+      const int cell = t / nn, v = t - cell * nn, at = HopsLoad(s.ijk + v);
+      const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+      const V  *x      = a + cell * S;
+      V         J[DIM * DIM];
 
 #pragma unroll
-      for (int i = 0; i < DIM * DIM; i++) J[i] = 0;
+      for (int i = 0; i < DIM * DIM; i++) J[i] = V{};
 #pragma unroll
       for (int e = 0, stride = 1; e < DIM; e++, stride *= P)
         for (int k = 0; k < P; k++) {
@@ -312,7 +401,7 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
 #pragma unroll
           for (int i = 0; i < DIM; i++) J[i * DIM + e] += d * x[i * nn + v + (k - ijk[e]) * stride];
         }
-      Node<DIM, LUMP, Team>(s, c0 + cell, v, ijk, J);
+      Node<DIM, LUMP, Team>(s, FirstCell(i0 + cell, W, (int)s.n), v, ijk, J);
     }
   }
 };
@@ -323,7 +412,7 @@ struct HopsLORDrop {
   /* A cell drops all of its off-diagonal factors or none */
   HOPS_LANES void operator()(size_t c) const
   {
-    mask[c] = mask[c] & HOPS_MASK_LARGE ? mask[c] & ~HOPS_MASK_LARGE : 0;
+    mask[c] = mask[c] >> HOPS_MASK_LARGE & 1 ? mask[c] & ~(1 << HOPS_MASK_LARGE) : 0;
   }
 };
 
@@ -358,19 +447,31 @@ struct HopsLORMerge {
 template <class Back> struct HopsLORVertexLaunches {
   typedef typename Back::Team Team;
 
+  /* nb: values of cells of a team */
+  template <int DIM, bool LUMP> static PetscErrorCode RunNodal(const HopsLanesLORRun *s, size_t one)
+  {
+    const int nb    = HopsLanesOf((int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)));
+    const int teams = (int)((s->n + nb * Team::group - 1) / (nb * Team::group));
+
+    if (nb * s->nn > 256) return Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 256>{*s, nb});
+    return Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 128>{*s, nb});
+  }
+
   template <int DIM, bool LUMP> static PetscErrorCode Run(const HopsLanesLORRun *s)
   {
-    const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(double);
-    const int nb = HopsLanesOf((int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one))), teams = (int)((s->n + nb - 1) / nb);
-    int       most;
-    PetscBool own;
+    const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(typename Team::Value);
+    int          most;
+    PetscBool    own;
 
     PetscFunctionBegin;
     PetscCall(Back::GetSizes(one, &most, &own));
-    if (s->Pg == 2) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
-    else if (s->Pg > s->P || !own) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s}));
-    else if (nb * s->nn > 256) PetscCall(Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 256>{*s, nb}));
-    else PetscCall(Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 128>{*s, nb}));
+    if (s->n < Team::group || s->Pg > s->P || !own) {
+      if (s->Pg == 2) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
+      else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s}));
+    } else if (s->Pg > 2) PetscCall((RunNodal<DIM, LUMP>(s, one)));
+    else if constexpr (Team::group > 1)
+      PetscCall(Back::Each("HopsLORVertex", (s->n + Team::group - 1) / Team::group, HopsLORVertexCells<DIM, LUMP, Team>{*s}));
+    else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

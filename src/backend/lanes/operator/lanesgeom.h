@@ -5,7 +5,7 @@
 #include "lanesargs.h"
 #include <hops/private/hopsadjugate.h>
 
-HOPS_ADJUGATE(HOPS_LANES_CALLED, double)
+HOPS_ADJUGATE(template <class V> HOPS_LANES_CALLED, V) /* double, or a vector of them */
 
 /* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by
    rows) */
