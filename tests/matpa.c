@@ -534,6 +534,6 @@ int main(int argc, char **argv)
     requires: cuda device
     suffix: cuda_refuse
     args: -backends host,cuda -dm_plex_dim 2 -orders 2 -refuse -use_gpu_aware_mpi 0 -petsc_ci_portable_error_output -error_output_stdout
-    filter: grep -o "A vector of type .*"
+    filter: grep -o "A vector of type .*" | sed "s/end [a-z]*:/end NAME:/"
 
 TEST*/

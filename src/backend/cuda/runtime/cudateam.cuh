@@ -75,9 +75,13 @@ template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam : HopsCu
   {
     return gridDim.x;
   }
-  __device__ __forceinline__ int cell(int first) const
+  __device__ __forceinline__ static int begin(int)
   {
-    return first + blockIdx.x * CELLS + threadIdx.y;
+    return 0; /* HopsCudaFromFirst() */
+  }
+  __device__ __forceinline__ int cell(int) const
+  {
+    return blockIdx.x * CELLS + threadIdx.y;
   }
   __device__ __forceinline__ void Sync() const
   {

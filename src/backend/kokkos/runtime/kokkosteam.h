@@ -92,6 +92,10 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   {
     return m.league_size();
   }
+  KOKKOS_FORCEINLINE_FUNCTION static int begin(int first)
+  {
+    return first;
+  }
   KOKKOS_FORCEINLINE_FUNCTION int cell(int first) const
   {
     return group > 1 ? (first / group + m.league_rank()) * group : first + m.league_rank() * cells + part();

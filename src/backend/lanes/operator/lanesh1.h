@@ -21,7 +21,8 @@
   Beside what lanes.h says, a team has
 
     lanes, group       how many lanes, known to the compiler; cells in a value
-    cell(first)        the first cell of the team's values, of a launch that begins at `first`
+    cell(first)        the first cell of the team's values, of a launch whose cells begin at begin(first):
+    begin(first)       `first`, or 0 where the launch's pointers are to the first cell
     indexed            are arguments of a kernel indexed as cheaply as memory?
     Scalar, Value      double or float; that, or a vector of them
     Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address
@@ -183,13 +184,11 @@ HOPS_LANES void HopsH1Nodes(const Team &team, const HopsH1Cells<real> &a, int c,
       v[i] = 0;
       if (k[i] >= 0) v[i] = HopsLoad(x);
     }
-    /* All lanes store, zeros where there is no node: into the second cube, which nobody has filled yet. With
-       a branch at each store some loads waited for earlier stores */
 #pragma unroll
     for (int i = 0; i < N; i++) {
       const int j = i * NT + t;
 
-      s[(j / P) * (P | 1) + j % P] = v[i];
+      if (j < NN) s[(j / P) * (P | 1) + j % P] = v[i];
     }
   }
 }
@@ -394,22 +393,23 @@ HOPS_LANES void HopsH1Cell(const Team &team, const HopsH1Cells<real> &a, int c, 
 
   if constexpr (Team::group > 1) HopsH1GroupNodes<P, NN, ADD, Team>(a, c, s);
   else HopsH1Nodes<P, NN, ADD>(team, a, c, s);
-  if constexpr (!ADD && NG > 0) {
+  if constexpr (!ADD) {
     const typename Team::Value *from = HopsH1Data<Team>(a.geom, c, NG);
 
-#pragma unroll
-    for (int n = 0; n < (NG + Team::lanes - 1) / Team::lanes; n++) {
-      const int i = n * Team::lanes + team.lane();
-
-      if (i < NG) g[i] = HopsLoad(from + i);
-    }
+    /* A loop, also of no trip: without it ptxas moves what follows, and some kernels take up to 10% longer */
+    for (int i = team.lane(); i < NG; i += Team::lanes) g[i] = HopsLoad(from + i);
   }
 }
 
-/* The cell that a team reads: where there is none for it, the last one */
+/* The end of a launch's cells; and the cell that a team reads: the last one where there is none for it */
+template <class Team, class real> HOPS_LANES int HopsH1End(const HopsH1Cells<real> &a)
+{
+  return Team::begin(a.first) + a.n;
+}
+
 template <class Team, class real> HOPS_LANES int HopsH1Clip(const HopsH1Cells<real> &a, int cell)
 {
-  return Team::group > 1 || cell < a.first + a.n ? cell : a.first + a.n - 1;
+  return Team::group > 1 ? cell : HopsMin(cell, HopsH1End<Team>(a) - 1);
 }
 
 /* Where the line of lane t in x, y or z begins in a cube of Q^3 values */
@@ -428,6 +428,27 @@ template <int Q> HOPS_LANES int HopsLineZ(int t)
   return t / Q * (Q | 1) + t % Q;
 }
 
+/* The same in the cubes at s, one after the other. A device's lane computes them once, at the beginning */
+template <class Team, int Q> struct HopsH1Lines3 {
+  typedef typename Team::Value V;
+  static constexpr int         CUBE = Q * Q * (Q | 1);
+  V *const s, *const x, *const y, *const z;
+
+  HOPS_LANES    HopsH1Lines3(V *at, int t) : s(at), x(s + HopsLineX<Q>(t)), y(s + HopsLineY<Q>(t)), z(s + HopsLineZ<Q>(t)) {}
+  HOPS_LANES V *X(int t) const
+  {
+    return Team::lanes == 1 ? s + HopsLineX<Q>(t) : x;
+  }
+  HOPS_LANES V *Y(int t, int cube) const
+  {
+    return (Team::lanes == 1 ? s + HopsLineY<Q>(t) : y) + cube * CUBE;
+  }
+  HOPS_LANES V *Z(int t, int cube) const
+  {
+    return (Team::lanes == 1 ? s + HopsLineZ<Q>(t) : z) + cube * CUBE;
+  }
+};
+
 /* mem: cubes of this cell; g: its geometry */
 template <int GEOM, int TERMS, int UNROLL, class Team, class real, int P, int Q>
 HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a,
@@ -437,12 +458,13 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   /* odd rows: lines in x meet no bank conflicts */
   constexpr int Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE;
   const bool    any = TERMS == HOPS_H1_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_H1_BOTH,
-             scalar               = !any || a.scalar;
-  const int                  cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
-  [[maybe_unused]] const int t = team.lane(); /* one lane counts itself */
+             scalar                = !any || a.scalar;
+  const int                   cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
+  const int                   t = team.lane(); /* one lane counts itself, below */
+  const HopsH1Lines3<Team, Q> at(mem, t);
   V *const s0 = mem, *const s1 = s0 + CUBE;
-  /* derivatives in z, and their fluxes */
-  typename Team::template Lines<Q> u(mem + (mass ? 3 : 2) * CUBE);
+  /* derivatives in z, and their fluxes; the fluxes' transposed derivatives, which may take their place */
+  typename Team::template Lines<Q> u(mem + (mass ? 3 : 2) * CUBE), w(mem + (mass ? 3 : 2) * CUBE);
 
   HopsH1Cell<GEOM, 3, P, false>(team, a, c, s0, g);
   team.Sync();
@@ -453,18 +475,18 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
   team.Sync();
   HOPS_EACH_LANE(t, P * Q)
   {
-    HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s1 + HopsLineY<Q>(t), ROW, s0 + HopsLineY<Q>(t), ROW);
+    HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, at.Y(t, 1), ROW, at.Y(t, 0), ROW);
   }
   team.Sync();
   HOPS_ALL_LANES(t, Q2)
   {
     V r[P], v[Q];
 
-    HopsGet<P>(s0 + HopsLineZ<Q>(t), PLANE, r);
+    HopsGet<P>(at.Z(t, 0), PLANE, r);
     HopsLine<Q, P, true, false>(tab.Be, tab.Bo, r, v);
-    if (mass) HopsPut<Q>(v, s1 + CUBE + HopsLineZ<Q>(t), PLANE);
+    if (mass) HopsPut<Q>(v, at.Z(t, 2), PLANE);
     if (diffusion) {
-      HopsPut<Q>(v, s0 + HopsLineZ<Q>(t), PLANE);
+      HopsPut<Q>(v, at.Z(t, 0), PLANE);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u[t]);
     }
   }
@@ -472,26 +494,26 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     team.Sync();
     HOPS_ALL_LANES(t, Q2)
     {
-      HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
+      HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, at.Y(t, 0), ROW, at.Y(t, 1), ROW);
     }
     if constexpr (Team::lanes == 1) {
       HOPS_ALL_LANES(t, Q2)
       {
-        HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineX<Q>(t), 1, s0 + HopsLineX<Q>(t), 1);
+        HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, at.X(t), 1, at.X(t), 1);
       }
     } else {
       V r[Q], v[Q];
 
-      HopsGet<Q>(s0 + HopsLineX<Q>(t), 1, r);
+      HopsGet<Q>(at.X(t), 1, r);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
       team.Sync();
-      HopsPut<Q>(v, s0 + HopsLineX<Q>(t), 1);
+      HopsPut<Q>(v, at.X(t), 1);
       team.Sync();
     }
   }
   HOPS_ALL_LANES(t, Q2)
   {
-    V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
+    V *const z0 = at.Z(t, 0), *const z1 = at.Z(t, 1), *const z2 = at.Z(t, 2);
 
     if constexpr (GEOM == HOPS_GEOMETRY_STORED)
       HopsH1Stored3<Q, UNROLL>(HopsH1Data<Team>(a.qdata, c, nc * Q3) + t, diffusion, mass, z0, z1, z2, u[t]);
@@ -505,30 +527,30 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     {
       V v[Q];
 
-      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + HopsLineX<Q>(t), 1, s0 + HopsLineX<Q>(t), 1);
-      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s1 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, at.X(t), 1, at.X(t), 1);
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, at.Y(t, 1), ROW, at.Y(t, 1), ROW);
       HopsLine<Q, Q, false, true>(tab.Ce, tab.Co, u[t], v);
-      HopsPut<Q>(v, u[t], 1);
+      HopsPut<Q>(v, w[t], 1);
     }
     team.Sync();
   }
   HOPS_ALL_LANES(t, Q2)
   {
-    const V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
+    const V *const z0 = at.Z(t, 0), *const z1 = at.Z(t, 1), *const z2 = at.Z(t, 2);
     V v[Q], r[P];
 
 #pragma unroll
     for (int i = 0; i < Q; i++) {
-      if (diffusion) v[i] = u[t][i] + (z0[i * PLANE] + z1[i * PLANE]);
+      if (diffusion) v[i] = w[t][i] + (z0[i * PLANE] + z1[i * PLANE]);
       if (mass) v[i] = diffusion ? v[i] + z2[i * PLANE] : z2[i * PLANE];
     }
     HopsLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
-    HopsPut<P>(r, s0 + HopsLineZ<Q>(t), PLANE);
+    HopsPut<P>(r, at.Z(t, 0), PLANE);
   }
   team.Sync();
   HOPS_EACH_LANE(t, P * Q)
   {
-    HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
+    HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, at.Y(t, 0), ROW, at.Y(t, 1), ROW);
   }
   team.Sync();
   HOPS_EACH_LANE(t, P * P)
@@ -536,7 +558,7 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
   }
   team.Sync();
-  if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
+  if (Team::group > 1 || cell < HopsH1End<Team>(a)) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
 }
 
 /* 2D: Q threads for a cell, each with a line; measured */
@@ -682,5 +704,5 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1);
   }
   team.Sync();
-  if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
+  if (Team::group > 1 || cell < HopsH1End<Team>(a)) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
 }
