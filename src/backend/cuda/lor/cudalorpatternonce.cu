@@ -5,7 +5,9 @@
   a cell that is not the first looks a column up where the row has one in the same direction, which is right
   where cells lie alike, then in the whole row.
 */
-#include "cudalorplace.cuh"
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lor/laneslorplace.h>
+#include "cudalor.h"
 
 /* ---- Cells ---- */
 
@@ -128,7 +130,7 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
   if (lane == 31) sums[w] = sum;
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < HOPS_LOR_THREADS / 32; i++) {
+  for (int i = 0; i < HOPS_LOR_TEAM / 32; i++) {
     if (i < w) sum += sums[i];
     all += sums[i];
   }
@@ -137,24 +139,24 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
 }
 
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+__global__ static void __launch_bounds__(HOPS_LOR_TEAM)
   CountOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int *anylong)
 {
-  __shared__ int upto[HOPS_LOR_THREADS + 1];
-  __shared__ int __align__(16) sums[HOPS_LOR_THREADS / 32]; /* read as a vector, which should not begin in upto[] */
+  __shared__ int upto[HOPS_LOR_TEAM + 1];
+  __shared__ int __align__(16) sums[HOPS_LOR_TEAM / 32]; /* read as a vector, which should not begin in upto[] */
   const int      t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int     *begin = m.begin + rows.first + r0;
   const int      k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
   int            len = 1;
 
   if (t == 0) upto[0] = 0;
-  for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
+  for (int kc = k0; kc < k1; kc += HOPS_LOR_TEAM) {
     int       all;
     const int sum = SumBefore(kc + t < k1 ? __popc(Fresh<DIM, MIXED>(m, m.entry[kc + t])) : 0, sums, &all);
 
     upto[t + 1] = sum;
     __syncthreads();
-    if (min(b1, kc + HOPS_LOR_THREADS) > max(b0, kc)) len += upto[min(b1 - kc, HOPS_LOR_THREADS)] - upto[max(b0 - kc, 0)];
+    if (min(b1, kc + HOPS_LOR_TEAM) > max(b0, kc)) len += upto[min(b1 - kc, HOPS_LOR_TEAM)] - upto[max(b0 - kc, 0)];
     __syncthreads();
   }
   if (t >= n) return;
@@ -164,14 +166,20 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
 
 /* ---- Columns and places ---- */
 
+/* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin,
+   end: those of this thread's row */
+__device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
+{
+  for (int k = max(begin, k0); k < min(end, k0 + HOPS_LOR_TEAM); k++) row[k - k0] = threadIdx.x;
+}
+
 /* A block's rows lie side by side; they are put together in shared memory where `room` columns are enough */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
-  FillOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int room)
+__global__ static void __launch_bounds__(HOPS_LOR_TEAM) FillOnce(const HopsLanesLORMesh m, const HopsLORRows rows, int R, int room)
 {
   constexpr int         N = Star<DIM, MIXED>::N, W = (N + 3) / 4;
   extern __shared__ int shared[]; /* [room] columns, then [R][4 * W] places by direction */
-  __shared__ int        rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], sums[HOPS_LOR_THREADS / 32];
+  __shared__ int        rowof[HOPS_LOR_TEAM], lo[HOPS_LOR_TEAM + 1], sums[HOPS_LOR_TEAM / 32];
   const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int            *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0],
             k1            = begin[n];
@@ -182,13 +190,13 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
     lo[t] = i0[t] - base;
     if (t == n - 1) lo[n] = len;
   }
-  for (int k = t; k < n * W; k += HOPS_LOR_THREADS) shared[room + k] = 0;
+  for (int k = t; k < n * W; k += HOPS_LOR_TEAM) shared[room + k] = 0;
 
   const auto List = [&](int *list) {
     int before = 0; /* new columns of the cells before */
 
     if (t < n) list[lo[t]] = (int)rows.first + r0 + t;
-    for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
+    for (int kc = k0; kc < k1; kc += HOPS_LOR_TEAM) {
       const bool             on   = kc + t < k1;
       unsigned int           have = 0, fresh = 0;
       const int             *C = NULL;
@@ -262,7 +270,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS)
   }
   List(shared);
   __syncthreads();
-  for (int k = t; k < len; k += HOPS_LOR_THREADS) rows.j[0][base + k] = shared[k];
+  for (int k = t; k < len; k += HOPS_LOR_TEAM) rows.j[0][base + k] = shared[k];
 }
 
 /* ---- Launches ---- */
@@ -284,12 +292,12 @@ static PetscErrorCode HopsLanesLOROwners(const HopsLanesLORMesh *m, PetscInt nce
 template <int DIM, bool MIXED>
 static PetscErrorCode LaunchOnce(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *anylong, cudaStream_t stream)
 {
-  const int          R = RowsOfBlock(rows), room = R * Star<DIM, MIXED>::ROOM, W = (Star<DIM, MIXED>::N + 3) / 4;
+  const int          R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM, W = (Star<DIM, MIXED>::N + 3) / 4;
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
 
   PetscFunctionBegin;
-  if (anylong) CountOnce<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R, anylong);
-  else FillOnce<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, (room + R * W) * sizeof(int), stream>>>(*m, *rows, R, room);
+  if (anylong) CountOnce<DIM, MIXED><<<blocks, HOPS_LOR_TEAM, 0, stream>>>(*m, *rows, R, anylong);
+  else FillOnce<DIM, MIXED><<<blocks, HOPS_LOR_TEAM, (room + R * W) * sizeof(int), stream>>>(*m, *rows, R, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

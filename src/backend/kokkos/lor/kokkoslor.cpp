@@ -12,6 +12,8 @@ static HopsLanesLORKernels Kernels()
   HopsLORRowLaunches<HopsKokkosBack>::Fill(&k);
   HopsLORWideLaunches<HopsKokkosBack>::Fill(&k);
   HopsKokkosLORVertex(&k);
+  HopsKokkosLORPattern(&k);
+  HopsKokkosLORValues(&k);
   return k;
 }
 

@@ -9,3 +9,5 @@ EXTERN_C_END
 
 /* What the launches of a file put in the table: kokkoslorvertex.cpp, and so on */
 void HopsKokkosLORVertex(HopsLanesLORKernels *);
+void HopsKokkosLORPattern(HopsLanesLORKernels *);
+void HopsKokkosLORValues(HopsLanesLORKernels *);

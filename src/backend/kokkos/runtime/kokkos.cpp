@@ -1,5 +1,6 @@
 /* Kokkos back end: what it has. What it lacks it takes of the back end that works in the same memory. */
 #include "kokkosimpl.h"
+#include <backend/kokkos/lor/kokkoslor.h>
 #include <backend/kokkos/operator/kokkosh1.h>
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopspatchimpl.h>
@@ -48,6 +49,10 @@ static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssem
   const HopsBackendOps *other;
 
   PetscFunctionBegin;
+  if (sp->family == HOPS_H1) {
+    PetscCall(HopsLORCreate_Kokkos(sp, gll, L));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
   PetscCall((*other->LORCreate)(sp, gll, L));
   PetscFunctionReturn(PETSC_SUCCESS);

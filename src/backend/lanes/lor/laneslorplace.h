@@ -1,30 +1,48 @@
-/* Blocks of rows in H1, in which a thread works on one cell of a row, and places: where what a cell adds goes
+/* Blocks of rows in H1, in which a lane works on one cell of a row, and places: where what a cell adds goes
    in the row, six bits for each neighbour. */
 #pragma once
-#include <backend/cuda/runtime/cudateam.cuh>
-#include <backend/lanes/lor/laneslorrow.h>
-#include "cudalor.h"
+#include "laneslorrow.h"
 
-#define HOPS_PLACE_BITS  6
-#define HOPS_PLACE_WORD  10                 /* places of a word */
-#define HOPS_PLACE_NONE  HOPS_LANES_LOR_MAX /* all bits: no such neighbour, or a constrained one */
-#define HOPS_LOR_THREADS 128
+#define HOPS_PLACE_BITS 6
+#define HOPS_PLACE_WORD 10                 /* places of a word */
+#define HOPS_PLACE_NONE HOPS_LANES_LOR_MAX /* all bits: no such neighbour, or a constrained one */
+#define HOPS_LOR_TEAM   128                /* lanes on a device */
 
-/* Rows of a block: as many as have a cell for each thread on average, or few less, since what is too much
-   takes another round */
-static int RowsOfBlock(const HopsLORRows *rows)
+/* Rows of a team: as many as have a cell for each lane on average, or few less, since what is too much takes
+   another round. A team of one lane has one row, whose cells it takes in turns */
+static inline int RowsOfTeam(const HopsLORRows *rows)
 {
-  return (int)PetscMax(1, PetscMin(HOPS_LOR_THREADS, 0.94 * HOPS_LOR_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
+  const int T = HopsLanesOf(HOPS_LOR_TEAM);
+
+  return (int)PetscMax(1, PetscMin(T, 0.94 * T * (double)rows->n / PetscMax(rows->nplace, 1)));
 }
 
-/* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin,
-   end: those of this thread's row */
-__device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
-{
-  for (int k = max(begin, k0); k < min(end, k0 + HOPS_LOR_THREADS); k++) row[k - k0] = threadIdx.x;
-}
+/* The rows of a team, and the entries k0 to k1 - 1 of restr that they have; those of a lane's own row are b0
+   to b1 - 1 */
+struct RowBlock {
+  const int *begin;
+  int        r0, n, k0, k1, b0, b1;
 
-__device__ __forceinline__ static int PlaceOf(const unsigned long long word[], int s)
+  template <class Team> HOPS_LANES RowBlock(const Team &team, const HopsLanesLORMesh &m, const HopsLORRows &rows, int R)
+  {
+    const int t = team.lane();
+
+    r0    = team.index() * R;
+    n     = HopsMin(R, (int)rows.n - r0);
+    begin = m.begin + rows.first + r0;
+    k0    = begin[0];
+    k1    = begin[n];
+    b0    = t < n ? begin[t] : 0;
+    b1    = t < n ? begin[t + 1] : 0;
+  }
+  /* Of the entries k, k + 1, ..., as many as there are lanes: whose row each is */
+  template <class Team> HOPS_LANES void FindRows(const Team &team, int k, int row[]) const
+  {
+    for (int e = HopsMax(b0, k); e < HopsMin(b1, k + HopsLanesOf(HOPS_LOR_TEAM)); e++) row[e - k] = team.lane();
+  }
+};
+
+HOPS_LANES int PlaceOf(const unsigned long long word[], int s)
 {
   return (int)(word[s / HOPS_PLACE_WORD] >> (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD))) & HOPS_PLACE_NONE;
 }
@@ -34,39 +52,40 @@ template <int DIM, bool MIXED> struct PlaceWords {
   enum {
     N = (Star<DIM, MIXED>::N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
   };
+  static_assert(N == HOPS_LANES_LOR_WORDS(DIM, MIXED), "room for places");
   unsigned long long w[N];
 
-  __device__ __forceinline__ void Clear()
+  HOPS_LANES void Clear()
   {
 #pragma unroll
     for (int i = 0; i < N; i++) w[i] = ~0ull;
   }
-  __device__ __forceinline__ void Set(int s, int p)
+  HOPS_LANES void Set(int s, int p)
   {
 #pragma unroll
     for (int i = 0; i < N; i++)
       w[i] ^= s / HOPS_PLACE_WORD == i ? (unsigned long long)(p ^ HOPS_PLACE_NONE) << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD)) : 0;
   }
-  __device__ __forceinline__ int Get(int s) const
+  HOPS_LANES int Get(int s) const
   {
     return PlaceOf(w, s);
   }
-  __device__ __forceinline__ void Store(const HopsLORRows &rows, int k) const
+  HOPS_LANES void Store(const HopsLORRows &rows, int k) const
   {
 #pragma unroll
     for (int i = 0; i < N; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
-  __device__ __forceinline__ void Load(const HopsLORRows &rows, int k)
+  HOPS_LANES void Load(const HopsLORRows &rows, int k)
   {
 #pragma unroll
-    for (int i = 0; i < N; i++) w[i] = __ldg(rows.place + (size_t)i * rows.nplace + (k - rows.place0));
+    for (int i = 0; i < N; i++) w[i] = HopsLoad(rows.place + (size_t)i * rows.nplace + (k - rows.place0));
   }
 };
 
 /* ---- Neighbours ---- */
 
 /* Steps of neighbour s along direction a, see Star */
-template <int DIM> __host__ __device__ constexpr static int Step(int s, int a)
+template <int DIM> HOPS_LANES_CONSTEXPR int Step(int s, int a)
 {
   const int pair = (s - 1 - 2 * DIM) >> 2, first = pair < 2 ? 0 : 1, second = pair == 0 ? 1 : 2, turn = (s - 1 - 2 * DIM) & 3;
 
@@ -76,7 +95,7 @@ template <int DIM> __host__ __device__ constexpr static int Step(int s, int a)
 }
 
 /* Those of the N neighbours, as bits, that lie so many steps along direction a */
-template <int DIM> __host__ __device__ constexpr static unsigned int Along(int N, int a, int step)
+template <int DIM> HOPS_LANES_CONSTEXPR unsigned int Along(int N, int a, int step)
 {
   unsigned int bits = 0;
 
@@ -90,13 +109,13 @@ template <int DIM> __host__ __device__ constexpr static unsigned int Along(int N
 #define HOPS_ALONG(name, DIM, N, step) \
   constexpr unsigned int name[3] = {Along<DIM>(N, 0, step), Along<DIM>(N, 1, step), DIM == 3 ? Along<DIM>(N, 2, step) : 0}
 
-template <int DIM> __device__ __forceinline__ static int Offset(int P, int s)
+template <int DIM> HOPS_LANES int Offset(int P, int s)
 {
   return Step<DIM>(s, 0) + P * (Step<DIM>(s, 1) + (DIM == 3 ? P * Step<DIM>(s, 2) : 0));
 }
 
 /* The neighbours that node `at` has in cell c, as bits */
-template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int There(const HopsLanesLORMesh &m, int c, int at)
+template <int DIM, bool MIXED> HOPS_LANES unsigned int There(const HopsLanesLORMesh &m, int c, int at)
 {
   constexpr int          N    = Star<DIM, MIXED>::N;
   constexpr unsigned int axes = (1u << (1 + 2 * DIM)) - 2, all = (1u << N) - 2;
@@ -127,7 +146,7 @@ template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Th
 #define HOPS_ONCE_DIAGONALS   19
 
 /* Neighbours of node `at` that cells before this one have too, by the cell's bits */
-template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Shared(unsigned int own, int at, int last)
+template <int DIM, bool MIXED> HOPS_LANES unsigned int Shared(unsigned int own, int at, int last)
 {
   constexpr int          N    = Star<DIM, MIXED>::N;
   constexpr unsigned int axes = (1u << (1 + 2 * DIM)) - 2;

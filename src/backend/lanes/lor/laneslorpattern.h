@@ -1,0 +1,417 @@
+/*
+  Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists
+  its columns as the cells that hold its unknown, in ascending order, meet them. A lane works on one cell of
+  a row. Where a back end has CountOnce() and FillOnce() most rows are theirs; here are rows of order 1, in
+  two blocks, or with received columns, and those of meshes whose faces and edges do not say it all.
+
+  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's
+  too, those on its surface, go into a hash table of the row in scratch, all cells at a time, and the
+  least (cell, neighbour) of each column wins; its place is the number of such winners, and of columns inside
+  a cell, that come before. Where a column lies in the table depends on the order in which lanes come, what is
+  read from it does not. Back is a back end's class: see lanes.h.
+*/
+#pragma once
+#include "laneslorplace.h"
+
+#define HOPS_LOR_BITS  5
+#define HOPS_LOR_SLOTS (1 << HOPS_LOR_BITS) /* columns of a row that is not a long one */
+#define HOPS_LOR_NEW   64                   /* more than any place: least value of a column in a table that has no place yet */
+
+/* ---- Cells of a row ---- */
+
+/* Neighbours of the row's node in a cell, as bits: free unknowns, those of block 1 among them, and nodes on
+   the cell's surface */
+struct Neighbours {
+  unsigned int have, high, surface;
+};
+
+template <int DIM, bool MIXED> HOPS_LANES Neighbours FindNeighbours(const HopsLanesLORMesh &m, int e, int split)
+{
+  constexpr int      N = Star<DIM, MIXED>::N;
+  const int          c = CellOf(m, e), at = HopsLoad(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
+  const unsigned int there = There<DIM, MIXED>(m, c, at);
+  int                col[N];
+  Neighbours         out = {0, 0, 0};
+
+  HOPS_ALONG(back, DIM, N, -1);
+  HOPS_ALONG(level, DIM, N, 0);
+  HOPS_ALONG(ahead, DIM, N, 1);
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    const int i = at >> 8 * a & 255;
+
+    if (i == 0 || i == last) out.surface |= level[a];
+    if (i == 1) out.surface |= back[a];
+    if (i == last - 1) out.surface |= ahead[a];
+  }
+#pragma unroll
+  for (int s = 1; s < N; s++) col[s] = HopsLoad(R + (there >> s & 1 ? Offset<DIM>(m.P, s) : 0));
+#pragma unroll
+  for (int s = 1; s < N; s++) {
+    if (col[s] < m.nfree) out.have |= 1u << s;
+    if (col[s] >= split) out.high |= 1u << s;
+  }
+  out.have &= there;
+  return out;
+}
+
+/* The slot of column u in a table, into which it is put if it is not there; -1: there is no room */
+template <class Team> HOPS_LANES int FindSlot(int *table, int u)
+{
+  int h = (int)((unsigned int)u * 2654435761u >> (32 - HOPS_LOR_BITS));
+
+#pragma unroll 1
+  for (int i = 0; i < HOPS_LOR_SLOTS; i++, h = (h + 1) % HOPS_LOR_SLOTS) {
+    const int old = Team::Own::Swap(table + h, -1, u);
+
+    if (old == -1 || old == u) return h;
+  }
+  return -1;
+}
+
+/* ---- Lengths and places ---- */
+
+/* Rows with more columns than a table holds get no places, and an upper bound in the place of their length */
+template <int DIM, bool MIXED> struct HopsLORCount {
+  static constexpr int lanes = HOPS_LOR_TEAM, blocks = 16;
+  HopsLanesLORMesh     m;
+  HopsLORRows          rows;
+  int                  R;
+  unsigned long long  *work;
+
+  enum {
+    N = Star < DIM,
+    MIXED > ::N,
+    T    = HopsLanesOf(lanes),
+    INTS = 5 * T + N + ((N + 2) * T + 3) / 4 /* before the tables */
+  };
+
+  static size_t Scratch(int R)
+  {
+    return (INTS + 2 * R * HOPS_LOR_SLOTS) * sizeof(int);
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    int *rowof = (int *)scratch, *first = rowof + T, *count = first + T, *low = count + T, *fresh = low + T, *offset = fresh + T;
+    /* columns that are looked up: none, those on the surface, all */
+    signed char   *lookup = (signed char *)(offset + N), *crowded = lookup + T, *slots = crowded + T; /* slots[N][T] */
+    int           *tables = (int *)scratch + INTS, *places = tables + R * HOPS_LOR_SLOTS; /* [R][HOPS_LOR_SLOTS] columns, places */
+    const RowBlock b(team, m, rows, R);
+    const int      t = team.lane(), r = b.r0 + t, row = (int)rows.first + r, split = (int)rows.split;
+    const bool     received = t < b.n && rows.slot && rows.slot[r] >= 0;
+
+    PlaceWords<DIM, MIXED> word;
+
+    for (int s = t; s < N; s += T) offset[s] = Offset<DIM>(m.P, s);
+    if (t < b.n) {
+      first[t]   = b.b0;
+      count[t]   = 1;
+      low[t]     = row < split;
+      crowded[t] = 0;
+      lookup[t]  = m.twice || received ? 2 : b.b1 - b.b0 > 1; /* those received can be any */
+    }
+    team.Sync();
+    for (int k = t; k < b.n * HOPS_LOR_SLOTS; k += T)
+      if (lookup[k / HOPS_LOR_SLOTS]) {
+        tables[k] = -1;
+        places[k] = INT_MAX;
+      }
+    team.Sync();
+    if (t < b.n && lookup[t] == 2) places[t * HOPS_LOR_SLOTS + FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, row)] = 0;
+    for (int kc = b.k0; kc < b.k1; kc += T) {
+      const bool   on = kc + t < b.k1;
+      int          i = 0, end = 0;
+      unsigned int look = 0, isnew = 0;
+      Neighbours   x = {0, 0, 0};
+
+      b.FindRows(team, kc, rowof);
+      team.Sync();
+      if (on) {
+        const int e = m.entry[kc + t], *C = m.restr + e;
+
+        i    = rowof[t];
+        x    = FindNeighbours<DIM, MIXED>(m, e, split);
+        look = lookup[i] == 0 ? 0 : (lookup[i] == 1 ? x.have & x.surface : x.have);
+        for (unsigned int left = look; left; left &= left - 1) {
+          const int s = HopsLowestBit(left), h = FindSlot<Team>(tables + i * HOPS_LOR_SLOTS, HopsLoad(C + offset[s]));
+
+          slots[s * T + t] = (char)h;
+          if (h < 0) crowded[i] = 1; /* all write the same */
+          else Team::Own::Least(places + i * HOPS_LOR_SLOTS + h, HOPS_LOR_NEW + 32 * t + s);
+        }
+      }
+      team.Sync();
+      if (on) {
+        if (crowded[i]) look = 0;
+        isnew = x.have & ~look;
+        for (unsigned int left = look; left; left &= left - 1) {
+          const int s = HopsLowestBit(left);
+
+          if (places[i * HOPS_LOR_SLOTS + slots[s * T + t]] == HOPS_LOR_NEW + 32 * t + s) isnew |= 1u << s;
+        }
+        fresh[t] = HopsBits(isnew);
+      }
+      team.Sync();
+      if (on) {
+        int p = count[i];
+
+        for (int u = HopsMax(first[i] - kc, 0); u < t; u++) p += fresh[u];
+        for (unsigned int left = look & isnew; left; left &= left - 1) {
+          const int s = HopsLowestBit(left);
+
+          places[i * HOPS_LOR_SLOTS + slots[s * T + t]] = HopsMin(p + HopsBits(isnew & ((1u << s) - 1)), HOPS_LOR_NEW - 1);
+        }
+        if (rows.i[1]) Team::Own::Add(low + i, HopsBits(isnew & ~x.high));
+        word.Clear();
+        word.Set(0, 0);
+#pragma unroll
+        for (int s = 1; s < N; s++)
+          if (isnew >> s & 1) word.Set(s, p++);
+        end = p;
+      }
+      team.Sync();
+      if (on) {
+        if (kc + t == b.k1 - 1 || t == T - 1 || rowof[t + 1] != i) count[i] = end;
+        for (unsigned int left = look & ~isnew; left; left &= left - 1) {
+          const int s = HopsLowestBit(left);
+
+          word.Set(s, places[i * HOPS_LOR_SLOTS + slots[s * T + t]]);
+        }
+        word.Store(rows, kc + t);
+      }
+      team.Sync();
+    }
+    if (t >= b.n) return;
+    int  len  = count[t];
+    bool full = crowded[t];
+
+    if (received) {
+      for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) {
+        const int h = full ? -1 : FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, rows.xj[k]);
+
+        if (h < 0) full = true;
+        else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) continue;
+        else places[t * HOPS_LOR_SLOTS + h] = 0;
+        low[t] += rows.xj[k] < split;
+        len++;
+      }
+    }
+    if (full || len > HOPS_LOR_SLOTS) {
+      word.Clear();
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
+      CountLater<Team>(rows, r, len, work);
+      return;
+    }
+    rows.i[0][r] = rows.i[1] ? low[t] : len;
+    if (rows.i[1]) rows.i[1][r] = len - low[t];
+  }
+};
+
+/* ---- Long rows: the same columns in the same order, a lane for each ---- */
+
+template <int DIM, bool MIXED>
+HOPS_LANES_CALLED void BuildRow(const HopsLanesLORMesh &m, const HopsLORRows &rows, int r, LongRow *list)
+{
+  const int row = (int)rows.first + r;
+
+  list->Add(row);
+  for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
+    const int e = m.entry[k], c = CellOf(m, e), at = m.ijk[e - c * m.nn];
+    const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+
+    ForNeighbours<DIM, MIXED>(ijk, m.P, MIXED ? m.mask[c] : 0, [&](int, int offset) { list->AddFree(m.restr[e + offset]); });
+  }
+  if (rows.slot && rows.slot[r] >= 0) {
+    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
+  }
+}
+
+/* by way of a buffer */
+template <int DIM, bool MIXED, class Team> struct HopsLORCountLong {
+  HopsLanesLORMesh    m;
+  HopsLORRows         rows;
+  int                *buffer;
+  unsigned long long *next;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int r = (int)i;
+
+    if (rows.i[0][r] >= 0) return;
+    LongRow list = TakeRow<Team>(rows, r, m.nfree, buffer, next);
+
+    BuildRow<DIM, MIXED>(m, rows, r, &list);
+    rows.i[0][r] = list.n[0];
+    if (rows.i[1]) rows.i[1][r] = list.n[1];
+  }
+};
+
+/* straight to their place */
+template <int DIM, bool MIXED> struct HopsLORFillLong {
+  HopsLanesLORMesh m;
+  HopsLORRows      rows;
+  unsigned char   *used;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int r = (int)i;
+
+    if (!IsLong(rows, r, HOPS_LOR_SLOTS)) return;
+    LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
+
+    BuildRow<DIM, MIXED>(m, rows, r, &list);
+    for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
+    for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
+  }
+};
+
+/* ---- Columns ---- */
+
+/* Columns go to their places in scratch, side by side as in block 0 unless some row of the team is a long
+   one */
+template <int DIM, bool MIXED> struct HopsLORFill {
+  static constexpr int lanes = HOPS_LOR_TEAM;
+  HopsLanesLORMesh     m;
+  HopsLORRows          rows;
+  int                  R;
+  unsigned char       *used;
+
+  enum {
+    N = Star < DIM,
+    MIXED > ::N,
+    T = HopsLanesOf(lanes)
+  };
+
+  static size_t Scratch(int R)
+  {
+    return (3 * T + R * HOPS_LOR_SLOTS) * sizeof(int);
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    int           *rowof = (int *)scratch, *at = rowof + T, *met = at + T, *list = met + T; /* [R][HOPS_LOR_SLOTS] */
+    const RowBlock b(team, m, rows, R);
+    const int      t = team.lane(), r = b.r0 + t, *i0 = rows.i[0] + b.r0, *i1 = rows.i[1] ? rows.i[1] + b.r0 : NULL;
+    const bool     on = t < b.n && !IsLong(rows, r, HOPS_LOR_SLOTS), sidebyside = !team.Any(t < b.n && !on);
+    int           *mine = list;
+
+    if (on) {
+      at[t]   = sidebyside ? i0[t] - i0[0] + (i1 ? i1[t] - i1[0] : 0) : t * HOPS_LOR_SLOTS;
+      met[t]  = 1;
+      mine    = list + at[t];
+      mine[0] = (int)rows.first + r;
+    }
+    for (int kc = b.k0; kc < b.k1; kc += T) {
+      PlaceWords<DIM, MIXED> word;
+
+      team.Sync();
+      b.FindRows(team, kc, rowof);
+      team.Sync();
+      if (kc + t >= b.k1) continue;
+      word.Load(rows, kc + t);
+      if (word.Get(0) == HOPS_PLACE_NONE) continue; /* a long row */
+      const int *C   = m.restr + m.entry[kc + t];
+      int       *out = list + at[rowof[t]], most = 0, col[N];
+
+#pragma unroll
+      for (int s = 1; s < N; s++) col[s] = HopsLoad(C + (word.Get(s) != HOPS_PLACE_NONE ? Offset<DIM>(m.P, s) : 0));
+#pragma unroll
+      for (int s = 1; s < N; s++) {
+        const int p = word.Get(s);
+
+        if (p == HOPS_PLACE_NONE) continue;
+        out[p] = col[s]; /* cells that share a column write the same */
+        most   = HopsMax(most, p);
+      }
+      if (rows.slot) Team::Own::Most(met + rowof[t], most + 1);
+    }
+    team.Sync();
+    const int len = on ? i0[t + 1] - i0[t] + (i1 ? i1[t + 1] - i1[t] : 0) : 0;
+
+    if (on && rows.slot && rows.slot[r] >= 0) {
+      int end = met[t];
+
+      for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+        int k = 0;
+
+        while (k < end && mine[k] != rows.xj[x]) k++;
+        if (k == end) mine[end++] = rows.xj[x];
+      }
+    }
+    if (rows.sorted) Sort(len, mine);
+    if (i1) {
+      int *j0 = rows.j[0] + i0[t < b.n ? t : 0], *j1 = rows.j[1] + i1[t < b.n ? t : 0];
+
+      for (int k = 0; k < len; k++) {
+        if (mine[k] < rows.split) *j0++ = mine[k];
+        else {
+          *j1++                      = mine[k] - (int)rows.split;
+          used[mine[k] - rows.split] = 1;
+        }
+      }
+      return;
+    }
+    team.Sync();
+    if (sidebyside) {
+      for (int k = t; k < i0[b.n] - i0[0]; k += T) rows.j[0][i0[0] + k] = list[k];
+    } else {
+      for (int k = 0; k < len; k++) rows.j[0][i0[t] + k] = mine[k];
+    }
+  }
+};
+
+/* ---- Launches ---- */
+
+template <class Back> struct HopsLORPatternLaunches {
+  template <int DIM, bool MIXED>
+  static PetscErrorCode CountOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned long long *work)
+  {
+    const HopsLORCount<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), work};
+
+    return Back::Teams("HopsLORCount", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f);
+  }
+
+  template <int DIM, bool MIXED>
+  static PetscErrorCode CountLongOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work)
+  {
+    return Back::Each("HopsLORCountLong", rows->n, HopsLORCountLong<DIM, MIXED, typename Back::Team>{*m, *rows, buffer, work});
+  }
+
+  template <int DIM, bool MIXED>
+  static PetscErrorCode ColumnsOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned char used[])
+  {
+    const HopsLORFill<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), used};
+
+    PetscFunctionBegin;
+    PetscCall(Back::Teams("HopsLORFill", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f));
+    if (rows->anylong) PetscCall(Back::Each("HopsLORFillLong", rows->n, HopsLORFillLong<DIM, MIXED>{*m, *rows, used}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Count(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned long long *work)
+  {
+    if (m->dim == 3) return rows->coupled ? CountOf<3, true>(m, rows, work) : CountOf<3, false>(m, rows, work);
+    return rows->coupled ? CountOf<2, true>(m, rows, work) : CountOf<2, false>(m, rows, work);
+  }
+
+  static PetscErrorCode CountLong(const HopsLanesLORMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work)
+  {
+    if (m->dim == 3)
+      return rows->coupled ? CountLongOf<3, true>(m, rows, buffer, work) : CountLongOf<3, false>(m, rows, buffer, work);
+    return rows->coupled ? CountLongOf<2, true>(m, rows, buffer, work) : CountLongOf<2, false>(m, rows, buffer, work);
+  }
+
+  static PetscErrorCode Columns(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned char used[])
+  {
+    if (m->dim == 3) return rows->coupled ? ColumnsOf<3, true>(m, rows, used) : ColumnsOf<3, false>(m, rows, used);
+    return rows->coupled ? ColumnsOf<2, true>(m, rows, used) : ColumnsOf<2, false>(m, rows, used);
+  }
+
+  static void Fill(HopsLanesLORKernels *k)
+  {
+    k->Count     = Count;
+    k->CountLong = CountLong;
+    k->Columns   = Columns;
+  }
+};
