@@ -29,12 +29,11 @@ static inline PetscErrorCode BaseLOR(HopsSpace sp, const HopsBasis *gll, HopsLOR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline PetscErrorCode BaseInterp(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                        PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
+static inline PetscErrorCode BaseInterp(HopsSpace from, HopsSpace to, const HopsInterpData *d, HopsInterpolation *P)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsSetValue(NULL, BaseOption, "base"));
-  PetscCall((*HopsBackendHost.InterpCreate)(from, nmacro, ninterior, N, source, M, target, A, P));
+  PetscCall((*HopsBackendHost.InterpCreate)(from, to, d, P));
   PetscCall(PetscOptionsClearValue(NULL, BaseOption));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -178,6 +178,7 @@ struct _HopsTensorOperator {
 
 /* -------------------------- tensor-product maps between nested spaces -------------------------- */
 
+typedef struct _HopsInterpData     HopsInterpData; /* hopsinterpimpl.h */
 typedef struct _HopsInterpolation *HopsInterpolation;
 typedef struct {
   /* y[target] = (add: +=) (A x A x A) x[source] on interior or on the other macro cells */
@@ -262,11 +263,9 @@ struct _HopsBackendOps {
                                  const HopsTensorSide trial[], HopsTensorOperator *);
   /* the low-order-refined matrix on these vertices */
   PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, HopsLORAssembler *);
-  /* nmacro macro cells, interior ones (sources owned) first: source[c][N^dim] L-vector indices of the space
-     `from`, target[c][M^dim] T-vector indices of the other space or -1, each index once, the process's; the
-     matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
-  PetscErrorCode (*InterpCreate)(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M,
-                                 const int target[], const PetscReal A[], HopsInterpolation *);
+  /* from one space to another. Each target is written by one macro cell; those whose sources are all owned are
+     the interior ones. The matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
+  PetscErrorCode (*InterpCreate)(HopsSpace from, HopsSpace to, const HopsInterpData *, HopsInterpolation *);
   /* with data of this type */
   PetscErrorCode (*PatchCreate)(HopsPatches, PetscDataType, HopsPatchSmoother *);
   /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the

@@ -2,6 +2,7 @@
    that. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsinterpimpl.h>
 
 /*
   A fine space and a coarse one, either on the same mesh (lower order) or on the mesh of which the fine one is
@@ -41,21 +42,11 @@ PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, HopsPlexCells, HopsSpa
 /* are these the same mesh (clones)? */
 PETSC_INTERN PetscErrorCode HopsPlexSameMesh(DM, DM, PetscBool *);
 
-/* macro[k], k < (nhalf order + 1)^dim: L-vector index in the fine space of the macro cell's nodes; for node i
-   of child f its place there */
+/* For node i of child f its place in the macro cell */
 static inline PetscInt HopsNestedNode(const HopsNested *n, PetscInt order, PetscInt f, const PetscInt ijk[])
 {
-  const PetscInt M = n->nhalf * order + 1;
-  PetscInt       k = 0;
-
-  for (PetscInt d = n->dim - 1; d >= 0; --d) {
-    const PetscInt a = n->axis[f * n->dim + d], i = ijk[a & 3];
-
-    k = k * M + ((n->half[f] >> d) & 1) * order + (a & 4 ? order - i : i);
-  }
-  return k;
+  return HopsMacroNode(n->dim, n->nhalf, order, n->half[f], n->axis + f * n->dim, ijk);
 }
-PETSC_INTERN PetscErrorCode HopsNestedMacro(const HopsNested *, HopsSpace fine, PetscInt c, int macro[]);
 
 /* the half of a macro cell's direction in which the point x of [-1,1] lies, and where; 0 belongs to the lower
    half */

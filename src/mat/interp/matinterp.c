@@ -51,106 +51,30 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf
-   pf+1)^dim] */
-static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, HopsSpace fine, int **ic, int **jf)
-{
-  const PetscInt nc = HopsPower(coarse->order + 1, n->dim), nf = HopsPower(n->nhalf * fine->order + 1, n->dim);
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n->ncoarse * nc, ic));
-  PetscCall(PetscMalloc1(n->ncoarse * nf, jf));
-  PetscCall(HopsSpaceBringMesh(coarse));
-  PetscCall(PetscArraycpy(*ic, coarse->restr, n->ncoarse * nc));
-  for (PetscInt c = 0; c < n->ncoarse; ++c) PetscCall(HopsNestedMacro(n, fine, c, *jf + c * nf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Macro cells whose sources are all owned come first */
-static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target,
-                                      PetscInt *ninterior)
-{
-  int     *s, *t;
-  PetscInt n = 0;
-
-  PetscFunctionBegin;
-  *ninterior = nmacro;
-  if (from->nL == from->nT) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(nmacro * ns, &s));
-  PetscCall(PetscMalloc1(nmacro * nt, &t));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < nmacro; ++c) {
-      PetscBool interior = PETSC_TRUE;
-
-      for (PetscInt i = 0; i < ns && interior; ++i)
-        if ((*source)[c * ns + i] >= from->nT) interior = PETSC_FALSE;
-      if (interior != (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) continue;
-      PetscCall(PetscArraycpy(s + n * ns, *source + c * ns, ns));
-      PetscCall(PetscArraycpy(t + n * nt, *target + c * nt, nt));
-      ++n;
-    }
-    if (!pass) *ninterior = n;
-  }
-  PetscCall(PetscFree(*source));
-  PetscCall(PetscFree(*target));
-  *source = s;
-  *target = t;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not
-   owned, become -1 */
-static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
-{
-  unsigned char *written;
-  PetscInt       count = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(to->nT, &written));
-  for (PetscInt i = 0; i < n; ++i) {
-    const int t = target[i];
-
-    if (t >= to->nT || written[t]) target[i] = -1;
-    else {
-      written[t] = 1;
-      ++count;
-    }
-  }
-  PetscCall(PetscFree(written));
-  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "%" PetscInt_FMT
-             " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells",
-             to->nT - count);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSpace to)
 {
-  HopsSpace  coarse = in->prolong ? from : to, fine = in->prolong ? to : from;
-  HopsNested n;
-  PetscInt   ns, nt, nint = 0;
-  PetscReal *A;
-  int       *source, *target;
+  HopsSpace        coarse = in->prolong ? from : to, fine = in->prolong ? to : from;
+  HopsNested       n;
+  HopsInterpData   d;
+  const PetscReal *X;
+  PetscReal       *A;
 
   PetscFunctionBegin;
   PetscCall(HopsNestedCreate(coarse, fine, &n));
   in->M = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
   in->N = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
-  ns    = HopsPower(in->N, n.dim);
-  nt    = HopsPower(in->M, n.dim);
   PetscCall(PetscMalloc1(in->M * in->N, &A));
   PetscCall(HopsInterpMatrix(&n, coarse->order, fine->order, in->prolong, A));
-  PetscCall(HopsInterpIndices(&n, coarse, fine, in->prolong ? &source : &target, in->prolong ? &target : &source));
-  PetscCall(HopsInterpOrder(from, n.ncoarse, ns, nt, &source, &target, &nint));
-  PetscCall(HopsInterpWriters(to, n.ncoarse * nt, target));
+  d = (HopsInterpData){in->prolong, n.dim,    n.ncoarse, n.nfine, n.nhalf, coarse->order, fine->order, NULL,
+                       NULL,        n.parent, n.half,    n.axis,  A};
   PetscCall(HopsSpaceSetUpBackend(from));
-  PetscCall((*from->backend->InterpCreate)(from, n.ncoarse, nint, in->N, source, in->M, target, A, &in->kernel));
+  PetscCall(HopsSpaceGetBackendMesh(coarse, &d.crestr, &X));
+  PetscCall(HopsSpaceGetBackendMesh(fine, &d.frestr, &X));
+  PetscCall((*from->backend->InterpCreate)(from, to, &d, &in->kernel));
   PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->xg));
   PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->yg));
   PetscCall((*from->backend->vector->Zero)(PETSC_SCALAR, from->nL - from->nT, in->xg));
   PetscCall(PetscFree(A));
-  PetscCall(PetscFree(source));
-  PetscCall(PetscFree(target));
   PetscCall(HopsNestedDestroy(&n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

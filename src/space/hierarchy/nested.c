@@ -328,31 +328,3 @@ PetscErrorCode HopsNestedDestroy(HopsNested *n)
   PetscCall(PetscFree4(n->parent, n->half, n->axis, n->child));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode HopsNestedMacro(const HopsNested *n, HopsSpace fine, PetscInt c, int macro[])
-{
-  const PetscInt order = fine->order, P = order + 1, Pz = n->dim == 3 ? P : 1, np = P * P * Pz,
-                 nchild = HopsPower(n->nhalf, n->dim);
-
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(fine));
-  for (PetscInt k = 0; k < nchild; ++k) {
-    const PetscInt f         = n->child[c * nchild + k];
-    const int     *from      = fine->restr + (size_t)f * np;
-    PetscInt       corner[3] = {0, 0, 0}, first, step[3] = {0, 0, 0}; /* HopsNestedNode() is linear in i */
-
-    first = HopsNestedNode(n, order, f, corner);
-    for (PetscInt d = 0; d < n->dim; ++d) {
-      corner[d] = 1;
-      step[d]   = HopsNestedNode(n, order, f, corner) - first;
-      corner[d] = 0;
-    }
-    for (PetscInt z = 0; z < Pz; ++z)
-      for (PetscInt y = 0; y < P; ++y) {
-        int *to = macro + first + y * step[1] + z * step[2];
-
-        for (PetscInt x = 0; x < P; ++x) to[x * step[0]] = *from++;
-      }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

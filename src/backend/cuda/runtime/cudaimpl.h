@@ -50,7 +50,6 @@ PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorOperator, HopsPart, P
 PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorOperator);
 PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator, PetscInt n, const PetscInt cells[],
                                                        const PetscInt faces[], const HopsTensorData *, HopsTensorOperator *);
-PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
-                                                  const PetscReal[], HopsInterpolation *);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode HopsPatchCreate_CUDA(HopsPatches, PetscDataType, HopsPatchSmoother *);
 EXTERN_C_END

@@ -2,8 +2,7 @@
 #include <backend/cuda/runtime/cudalaunch.cuh>
 #include <backend/lanes/transfer/lanesinterp.h>
 
-PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
+PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, HopsSpace to, const HopsInterpData *d, HopsInterpolation *P)
 {
-  return HopsLanesInterp<HopsCudaBack>::Create(from, nmacro, ninterior, N, source, M, target, A, P);
+  return HopsLanesInterp<HopsCudaBack>::Create(from, to, d, P);
 }

@@ -345,7 +345,6 @@ PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis
 PETSC_INTERN PetscErrorCode      HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
                                                        const HopsTensorSide[], HopsTensorOperator *);
 PETSC_INTERN PetscErrorCode      HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORAssembler *);
-PETSC_INTERN PetscErrorCode      HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
-                                                       const PetscReal[], HopsInterpolation *);
+PETSC_INTERN PetscErrorCode      HopsInterpCreate_Host(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode      HopsSingleInterpCreate_Host(HopsInterpolation, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode      HopsPatchCreate_Host(HopsPatches, PetscDataType, HopsPatchSmoother *);

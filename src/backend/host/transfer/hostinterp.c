@@ -1,5 +1,111 @@
 /* Host back end: data of a tensor-product map between nested spaces */
 #include <backend/host/runtime/hostimpl.h>
+#include <hops/private/hopsinterpimpl.h>
+
+/* ------------------------------------------- lists ------------------------------------------- */
+
+/* L-vector indices on the macro cells; macro[ncoarse][(nhalf pf + 1)^dim] */
+static void HopsInterpMacros(const HopsInterpData *d, int macro[])
+{
+  const PetscInt P = d->pf + 1, Pz = d->dim == 3 ? P : 1, nm = HopsPower(HopsInterpMacroNodes(d), d->dim);
+  const int     *from = d->frestr;
+
+  for (PetscInt f = 0; f < d->nfine; ++f) {
+    const unsigned char *axis      = d->axis + f * d->dim;
+    PetscInt             corner[3] = {0, 0, 0}, first, step[3] = {0, 0, 0}; /* HopsMacroNode() is linear in i */
+
+    first = HopsMacroNode(d->dim, d->nhalf, d->pf, d->half[f], axis, corner);
+    for (PetscInt k = 0; k < d->dim; ++k) {
+      corner[k] = 1;
+      step[k]   = HopsMacroNode(d->dim, d->nhalf, d->pf, d->half[f], axis, corner) - first;
+      corner[k] = 0;
+    }
+    for (PetscInt z = 0; z < Pz; ++z)
+      for (PetscInt y = 0; y < P; ++y) {
+        int *to = macro + (size_t)d->parent[f] * nm + first + y * step[1] + z * step[2];
+
+        for (PetscInt x = 0; x < P; ++x) to[x * step[0]] = *from++;
+      }
+  }
+}
+
+/* Macro cells whose sources are all owned come first */
+static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target,
+                                      PetscInt *ninterior)
+{
+  int     *s, *t;
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  *ninterior = nmacro;
+  if (from->nL == from->nT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(nmacro * ns, &s));
+  PetscCall(PetscMalloc1(nmacro * nt, &t));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < nmacro; ++c) {
+      PetscBool interior = PETSC_TRUE;
+
+      for (PetscInt i = 0; i < ns && interior; ++i)
+        if ((*source)[c * ns + i] >= from->nT) interior = PETSC_FALSE;
+      if (interior != (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) continue;
+      PetscCall(PetscArraycpy(s + n * ns, *source + c * ns, ns));
+      PetscCall(PetscArraycpy(t + n * nt, *target + c * nt, nt));
+      ++n;
+    }
+    if (!pass) *ninterior = n;
+  }
+  PetscCall(PetscFree(*source));
+  PetscCall(PetscFree(*target));
+  *source = s;
+  *target = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not
+   owned, become -1 */
+static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
+{
+  unsigned char *written;
+  PetscInt       count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(to->nT, &written));
+  for (PetscInt i = 0; i < n; ++i) {
+    const int t = target[i];
+
+    if (t >= to->nT || written[t]) target[i] = -1;
+    else {
+      written[t] = 1;
+      ++count;
+    }
+  }
+  PetscCall(PetscFree(written));
+  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscInt_FMT
+             " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells",
+             to->nT - count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* source[ncoarse][ns]: L-vector indices; target[ncoarse][nt]: T-vector indices, or -1 */
+static PetscErrorCode HopsInterpLists(HopsSpace from, HopsSpace to, const HopsInterpData *d, PetscInt ns, PetscInt nt, int **source,
+                                      int **target, PetscInt *ninterior)
+{
+  int *coarse, *macro;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(d->ncoarse * (d->prolong ? ns : nt), &coarse));
+  PetscCall(PetscMalloc1(d->ncoarse * (d->prolong ? nt : ns), &macro));
+  PetscCall(PetscArraycpy(coarse, d->crestr, d->ncoarse * (d->prolong ? ns : nt)));
+  HopsInterpMacros(d, macro);
+  *source = d->prolong ? coarse : macro;
+  *target = d->prolong ? macro : coarse;
+  PetscCall(HopsInterpOrder(from, d->ncoarse, ns, nt, source, target, ninterior));
+  PetscCall(HopsInterpWriters(to, d->ncoarse * nt, *target));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------- kernel ------------------------------------------- */
 
 /* Batches of W macro cells; lanes beyond the last one of a class repeat its sources and have no targets */
 static void FillBatches(HopsInterpKernel k, PetscInt nmacro, PetscInt ninterior, const int source[], const int target[])
@@ -55,11 +161,14 @@ static PetscErrorCode HopsInterpDestroy_Host(HopsInterpolation *kernel)
 static const HopsInterpOps HopsInterpHost = {HopsInterpApply_Host, HopsInterpApplyTranspose_Host, HopsSingleInterpCreate_Host,
                                              HopsInterpDestroy_Host};
 
-PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
+PetscErrorCode HopsInterpCreate_Host(HopsSpace from, HopsSpace to, const HopsInterpData *d, HopsInterpolation *P)
 {
+  const PetscInt nmacro = d->ncoarse, N = d->prolong ? HopsInterpCoarseNodes(d) : HopsInterpMacroNodes(d),
+                 M = d->prolong ? HopsInterpMacroNodes(d) : HopsInterpCoarseNodes(d);
   HopsInterpKernel k;
-  const size_t     mx = (size_t)HopsPower(PetscMax(M, N), from->dim);
+  const size_t     mx        = (size_t)HopsPower(PetscMax(M, N), from->dim);
+  PetscInt         ninterior = 0;
+  int             *source = NULL, *target = NULL;
   double          *p;
 
   PetscFunctionBegin;
@@ -67,6 +176,7 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
              "The host back end maps at most %d nodes per direction of a macro cell, not %" PetscInt_FMT " to %" PetscInt_FMT
              ": use a lower order",
              HOPS_HOST_MAXLINE, N, M);
+  PetscCall(HopsInterpLists(from, to, d, HopsPower(N, d->dim), HopsPower(M, d->dim), &source, &target, &ninterior));
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(from, &k->ops));
   k->W    = k->ops->W;
@@ -81,8 +191,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   k->nmat = (int)((M + 1) / 2 * N + (N + 1) / 2 * M);
   PetscCall(PetscMalloc1(k->nmat, &k->matmem));
   p = k->matmem;
-  HopsHostEvenOddPack(k->M, k->N, A, k->N, 1, &p, &k->A);
-  HopsHostEvenOddPack(k->N, k->M, A, 1, k->N, &p, &k->AT);
+  HopsHostEvenOddPack(k->M, k->N, d->A, k->N, 1, &p, &k->A);
+  HopsHostEvenOddPack(k->N, k->M, d->A, 1, k->N, &p, &k->AT);
   PetscCall(HopsHostAlloc(((size_t)k->nb * k->ns * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->source = (int *)p;
   PetscCall(HopsHostAlloc(((size_t)k->nb * k->nt * k->W + 1) / 2, PETSC_FALSE, &k->mem[1], &p));
@@ -94,6 +204,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   k->nmacro    = nmacro;
   k->ninterior = ninterior;
   FillBatches(k, nmacro, ninterior, source, target);
+  PetscCall(PetscFree(source));
+  PetscCall(PetscFree(target));
   {
     const double d2 = k->dim == 3 ? (double)N * N * M + (double)N * M * M + (double)M * M * M : (double)N * M + (double)M * M;
 

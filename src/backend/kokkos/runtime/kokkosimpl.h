@@ -45,6 +45,5 @@ PETSC_INTERN PetscErrorCode      HopsCountCells_Kokkos(HopsValuesTest, PetscInt 
                                                        const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Kokkos(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
                                                         const PetscScalar qdata[], HopsOperator *);
-PETSC_INTERN PetscErrorCode HopsInterpCreate_Kokkos(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
-                                                    const PetscReal[], HopsInterpolation *);
+PETSC_INTERN PetscErrorCode      HopsInterpCreate_Kokkos(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 EXTERN_C_END

@@ -2,8 +2,7 @@
 #include <backend/kokkos/runtime/kokkosteam.h>
 #include <backend/lanes/transfer/lanesinterp.h>
 
-PetscErrorCode HopsInterpCreate_Kokkos(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                       PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
+PetscErrorCode HopsInterpCreate_Kokkos(HopsSpace from, HopsSpace to, const HopsInterpData *d, HopsInterpolation *P)
 {
-  return HopsLanesInterp<HopsKokkosBack>::Create(from, nmacro, ninterior, N, source, M, target, A, P);
+  return HopsLanesInterp<HopsKokkosBack>::Create(from, to, d, P);
 }

@@ -1,24 +1,7 @@
 /* Rows while their pattern is found, and while they take values. */
 #pragma once
-#include <backend/lanes/runtime/lanes.h>
+#include <backend/lanes/runtime/laneslists.h>
 #include "laneslor.h"
-
-HOPS_LANES_CALLED void Sort(int n, int *x)
-{
-  for (int i = 1; i < n; i++) {
-    const int v = x[i];
-    int       k = i;
-
-    for (; k > 0 && x[k - 1] > v; k--) x[k] = x[k - 1];
-    x[k] = v;
-  }
-}
-
-/* the L index that an entry of restr stands for */
-HOPS_LANES int Unsigned(int l)
-{
-  return l < 0 ? -1 - l : l;
-}
 
 /* e / n, exact for e < 2^31; pern = 1 / n */
 HOPS_LANES int CellOf(int e, double pern)

@@ -6,71 +6,6 @@
 #pragma once
 #include "laneslorrow.h"
 
-/* ---- Transposed lists ---- */
-
-/* rank: how many of the unknown's entries came before, in any order */
-template <class Team> struct HopsLORCountEntries {
-  const int *key;
-  int        nkeys, *count, *rank;
-
-  HOPS_LANES void operator()(size_t e) const
-  {
-    const int l = Unsigned(key[e]);
-
-    if (l < nkeys) rank[e] = Team::Take(count + l, 1);
-  }
-};
-
-struct HopsLORPlaceEntries {
-  const int *key;
-  int        nkeys;
-  const int *begin, *rank;
-  int       *entry;
-
-  HOPS_LANES void operator()(size_t e) const
-  {
-    const int l = Unsigned(key[e]);
-
-    if (l < nkeys) entry[begin[l] + rank[e]] = (int)e;
-  }
-};
-
-#define HOPS_LIST 8 /* entries of a list that is sorted in registers */
-
-/* The lists were filled in any order */
-struct HopsLORSortLists {
-  const int *begin;
-  int       *entry;
-
-  HOPS_LANES void operator()(size_t i) const
-  {
-    const int lo = begin[i], n = begin[i + 1] - lo;
-    int      *x = entry + lo, v[HOPS_LIST];
-
-    if (n < 2) return;
-    if (HopsLanesOf(2) == 1 || n > HOPS_LIST) {
-      Sort(n, x);
-      return;
-    }
-#pragma unroll
-    for (int k = 0; k < HOPS_LIST; k++) v[k] = k < n ? x[k] : INT_MAX;
-#pragma unroll
-    for (int k = 1; k < HOPS_LIST; k++) {
-      if (k >= n) break;
-#pragma unroll
-      for (int h = k; h > 0; h--) {
-        const int a = v[h - 1], b = v[h];
-
-        v[h - 1] = HopsMin(a, b);
-        v[h]     = HopsMax(a, b);
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < HOPS_LIST; k++)
-      if (k < n) x[k] = v[k];
-  }
-};
-
 /* ---- The transposed element restriction ---- */
 
 /* Has a cell an unknown twice, or is one of several cells in the middle of one? */
@@ -155,23 +90,6 @@ struct HopsLORDiagonal {
 };
 
 template <class Back> struct HopsLORRowLaunches {
-  static PetscErrorCode Transpose(size_t n, const int key[], int nkeys, int begin[], int entry[])
-  {
-    const HopsMemoryOps *memory = Back::Ops()->memory;
-    int                 *rank;
-
-    PetscFunctionBegin;
-    PetscCall(Back::Set(begin, 0, (nkeys + 1) * sizeof(int)));
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall((*memory->PoolMalloc)(n * sizeof(int), (void **)&rank));
-    PetscCall(Back::Each("HopsLORCountEntries", n, HopsLORCountEntries<typename Back::Team>{key, nkeys, begin, rank}));
-    PetscCall(Back::Scan(nkeys, begin));
-    PetscCall(Back::Each("HopsLORPlaceEntries", n, HopsLORPlaceEntries{key, nkeys, begin, rank, entry}));
-    PetscCall(Back::Each("HopsLORSortLists", nkeys, HopsLORSortLists{begin, entry}));
-    PetscCall((*memory->PoolFree)((void **)&rank));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   static PetscErrorCode FindTwice(const HopsLanesLORMesh *m, int nl, int percell, PetscBool nodes, int *twice)
   {
     return Back::Each("HopsLORFindTwice", nl, HopsLORFindTwice{*m, percell, 1.0 / percell, nodes == PETSC_TRUE, twice});
@@ -202,7 +120,7 @@ template <class Back> struct HopsLORRowLaunches {
     k->backend   = Back::Ops();
     k->Set       = Back::Set;
     k->Scan      = Back::Scan;
-    k->Transpose = Transpose;
+    k->Transpose = HopsLanesLists<Back>::Transpose;
     k->FindTwice = FindTwice;
     k->Slots     = Slots;
     k->Map       = Map;

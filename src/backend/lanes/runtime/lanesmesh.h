@@ -4,7 +4,7 @@
   class: see lanes.h.
 */
 #pragma once
-#include <backend/lanes/lor/laneslorrows.h>
+#include <backend/lanes/runtime/laneslists.h>
 #include <backend/lanes/runtime/lanes.h>
 #include <backend/lanes/runtime/lanescopy.h>
 #include <hops/private/hopsmeshimpl.h>
@@ -363,6 +363,6 @@ template <class Back> struct HopsLanesMesh {
 
   static constexpr HopsMeshOps Table()
   {
-    return {Closures, Number, Order, Restrict, HopsLORRowLaunches<Back>::Transpose, Complement, Corners};
+    return {Closures, Number, Order, Restrict, HopsLanesLists<Back>::Transpose, Complement, Corners};
   }
 };

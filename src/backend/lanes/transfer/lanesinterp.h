@@ -7,6 +7,7 @@
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
 #include <backend/lanes/runtime/laneslog.h>
+#include "lanesinterplists.h"
 
 template <class T> struct HopsInterpArgs {
   int        dim, M, N, nT, nb, n; /* n: macro cells */
@@ -141,12 +142,7 @@ template <class T> struct HopsInterpTranspose {
   }
 };
 
-/* Sums of the transpose: row i is the unknown row[i] of the L-vector, and gets the entries pos[start[i]] ..
-   pos[start[i+1]-1] */
-struct HopsInterpRows {
-  int n, *row, *start, *pos;
-};
-
+/* Sums of the transpose */
 template <class T> struct HopsInterpSum {
   HopsInterpRows r;
   const T       *e;
@@ -168,14 +164,13 @@ template <class T> struct HopsInterpSum {
 template <class Back> struct HopsLanesInterp {
   struct _HopsInterpolation head;
   int                       dim, M, N, ns, nt, nT, nb; /* nb: macro cells of a team */
-  PetscInt                  nmacro, ninterior;
-  int                      *source, *target; /* [nmacro][N^dim], [nmacro][M^dim] */
-  double                   *A;               /* [M][N] */
+  PetscInt                  nmacro;
+  HopsInterpLists<Back>     lists;
+  double                   *A; /* [M][N] */
   double                   *hostA;
-  HopsInterpRows            rows[2]; /* of the interior macro cells, of the others */
-  double                   *e;       /* [nmacro][N^dim] values of the transpose, in either precision */
-  double                   *work;    /* scratch of teams where they have none of their own */
-  size_t                    nwork;   /* numbers of a team */
+  double                   *e;     /* [nmacro][N^dim] values of the transpose, in either precision */
+  double                   *work;  /* scratch of teams where they have none of their own */
+  size_t                    nwork; /* numbers of a team */
   int                       nteams;
   PetscLogDouble            flops[2];
 
@@ -197,7 +192,8 @@ template <class Back> struct HopsLanesInterp {
 
   template <class T> HopsInterpArgs<T> Args(const T *matrix, PetscInt first, PetscInt n) const
   {
-    return {dim, M, N, nT, nb, (int)n, source + (size_t)first * ns, target + (size_t)first * nt, matrix, (T *)work, nwork};
+    return {dim,    M,         N,    nT, nb, (int)n, lists.source + (size_t)first * ns, lists.target + (size_t)first * nt,
+            matrix, (T *)work, nwork};
   }
 
   template <class T, class F> PetscErrorCode Launch(PetscInt n, const F &f) const
@@ -210,7 +206,7 @@ template <class Back> struct HopsLanesInterp {
 
   template <class T> PetscErrorCode Map(const T *matrix, PetscBool interior, const T *x, const T *xg, T *y, PetscBool add) const
   {
-    const PetscInt first = interior ? 0 : ninterior, n = (interior ? ninterior : nmacro) - first;
+    const PetscInt first = interior ? 0 : lists.ninterior, n = (interior ? lists.ninterior : nmacro) - first;
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,13 +217,13 @@ template <class Back> struct HopsLanesInterp {
 
   template <class T> PetscErrorCode MapBack(const T *matrix, PetscBool interior, const T *y, T *x, T *xg) const
   {
-    const PetscInt       first = interior ? 0 : ninterior, n = (interior ? ninterior : nmacro) - first;
-    const HopsInterpRows r = rows[interior ? 0 : 1];
+    const PetscInt       first = interior ? 0 : lists.ninterior, n = (interior ? lists.ninterior : nmacro) - first;
+    const HopsInterpRows r = lists.rows[interior ? 0 : 1];
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Launch<T>(n, HopsInterpTranspose<T>{Args(matrix, first, n), y, (T *)e + first * ns}));
-    PetscCall(Back::Each("HopsInterpSum", r.n, HopsInterpSum<T>{r, (const T *)e, nT, x, xg}));
+    PetscCall(Back::Each("HopsInterpSum", r.n, HopsInterpSum<T>{r, (const T *)e + first * ns, nT, x, xg}));
     PetscCall(HopsLanesLogFlops(Back::Ops(), flops[interior ? 0 : 1]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -299,51 +295,22 @@ template <class Back> struct HopsLanesInterp {
 
     PetscFunctionBegin;
     if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall((*memory->Free)((void **)&k->source));
-    PetscCall((*memory->Free)((void **)&k->target));
+    PetscCall((*memory->Free)((void **)&k->lists.source));
+    PetscCall((*memory->Free)((void **)&k->lists.target));
     PetscCall((*memory->Free)((void **)&k->A));
     PetscCall((*memory->Free)((void **)&k->e));
     PetscCall((*memory->Free)((void **)&k->work));
     for (int i = 0; i < 2; ++i) {
-      PetscCall((*memory->Free)((void **)&k->rows[i].row));
-      PetscCall((*memory->Free)((void **)&k->rows[i].start));
-      PetscCall((*memory->Free)((void **)&k->rows[i].pos));
+      PetscCall((*memory->Free)((void **)&k->lists.rows[i].row));
+      PetscCall((*memory->Free)((void **)&k->lists.rows[i].start));
+      PetscCall((*memory->Free)((void **)&k->lists.rows[i].pos));
     }
     PetscCall(PetscFree(k->hostA));
     PetscCall(PetscFree(*P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Entries of each unknown among the sources begin .. end - 1, in ascending order */
-  PetscErrorCode CreateRows(PetscInt nL, const int from[], PetscInt begin, PetscInt end, HopsInterpRows *r) const
-  {
-    int *count, *row, *start, *pos, n = 0;
-
-    PetscFunctionBegin;
-    PetscCall(PetscCalloc1(nL + 1, &count));
-    for (PetscInt i = begin; i < end; ++i) ++count[from[i]];
-    for (PetscInt l = 0; l < nL; ++l) n += count[l] > 0;
-    PetscCall(PetscMalloc3(n, &row, n + 1, &start, end - begin, &pos));
-    n        = 0;
-    start[0] = 0;
-    for (PetscInt l = 0; l < nL; ++l)
-      if (count[l]) {
-        row[n]       = (int)l;
-        start[n + 1] = start[n] + count[l];
-        count[l]     = start[n++];
-      }
-    for (PetscInt i = begin; i < end; ++i) pos[count[from[i]]++] = (int)i;
-    r->n = n;
-    PetscCall(ToBack(n * sizeof(int), row, &r->row));
-    PetscCall(ToBack((n + 1) * sizeof(int), start, &r->start));
-    PetscCall(ToBack((end - begin) * sizeof(int), pos, &r->pos));
-    PetscCall(PetscFree3(row, start, pos));
-    PetscCall(PetscFree(count));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  static PetscErrorCode Create(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M,
-                               const int target[], const PetscReal A[], HopsInterpolation *P)
+  static PetscErrorCode Create(HopsSpace from, HopsSpace to, const HopsInterpData *d, HopsInterpolation *P)
   {
     static const HopsInterpOps ops = {Apply, ApplyTranspose, CreateSingle, Destroy};
     HopsLanesInterp           *k;
@@ -352,38 +319,32 @@ template <class Back> struct HopsLanesInterp {
 
     PetscFunctionBegin;
     PetscCall(PetscNew(&k));
-    k->head.ops  = &ops;
-    *P           = &k->head;
-    k->dim       = (int)from->dim;
-    k->M         = (int)M;
-    k->N         = (int)N;
-    k->ns        = HopsLanesPower(k->N, k->dim);
-    k->nt        = HopsLanesPower(k->M, k->dim);
-    k->nT        = (int)from->nT;
-    k->nmacro    = nmacro;
-    k->ninterior = ninterior;
-    PetscCheck((PetscInt64)nmacro * PetscMax(k->ns, k->nt) < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "More than 2^31 nodes of macro cells on one rank: use more ranks");
-    PetscCall(ToBack(nmacro * k->ns * sizeof(int), source, &k->source));
-    PetscCall(ToBack(nmacro * k->nt * sizeof(int), target, &k->target));
-    PetscCall(ToBack(M * N * sizeof(double), A, &k->A));
-    PetscCall(PetscMalloc1(M * N, &k->hostA));
-    PetscCall(PetscArraycpy(k->hostA, A, M * N));
-    PetscCall(k->CreateRows(from->nL, source, 0, ninterior * k->ns, &k->rows[0]));
-    PetscCall(k->CreateRows(from->nL, source, ninterior * k->ns, nmacro * k->ns, &k->rows[1]));
-    PetscCall((*Back::Ops()->memory->Malloc)(nmacro * k->ns * sizeof(double), (void **)&k->e));
+    k->head.ops = &ops;
+    *P          = &k->head;
+    k->dim      = (int)d->dim;
+    k->M        = (int)(d->prolong ? HopsInterpMacroNodes(d) : HopsInterpCoarseNodes(d));
+    k->N        = (int)(d->prolong ? HopsInterpCoarseNodes(d) : HopsInterpMacroNodes(d));
+    k->ns       = HopsLanesPower(k->N, k->dim);
+    k->nt       = HopsLanesPower(k->M, k->dim);
+    k->nT       = (int)from->nT;
+    k->nmacro   = d->ncoarse;
+    PetscCall(k->lists.Create(from, to, d));
+    PetscCall(ToBack(k->M * k->N * sizeof(double), d->A, &k->A));
+    PetscCall(PetscMalloc1(k->M * k->N, &k->hostA));
+    PetscCall(PetscArraycpy(k->hostA, d->A, k->M * k->N));
+    PetscCall((*Back::Ops()->memory->Malloc)(k->nmacro * k->ns * sizeof(double), (void **)&k->e));
     /* u: N M^2 (the sources, at first), v: N^2 M; in 2D N^2 and N M */
-    size =
-      k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)N * M * M) + (size_t)PetscMax(N, M) * N * M : (size_t)k->ns + (size_t)N * M;
+    size     = k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)k->N * k->M * k->M) + (size_t)PetscMax(k->N, k->M) * k->N * k->M
+                           : (size_t)k->ns + (size_t)k->N * k->M;
     k->nb    = (int)PetscMax(1, PetscMin(64, 2 * HopsInterpApply<double>::lanes / k->nt));
     k->nwork = k->nb * size;
-    PetscCall(Back::GetSizes((k->nwork + M * N + 4) * sizeof(double), &k->nteams, &own));
+    PetscCall(Back::GetSizes((k->nwork + k->M * k->N + 4) * sizeof(double), &k->nteams, &own));
     if (!own) PetscCall((*Back::Ops()->memory->Malloc)(k->nwork * k->nteams * sizeof(double), (void **)&k->work));
     {
-      const double n = (double)N, m = (double)M, d = k->dim == 3 ? n * n * m + n * m * m + m * m * m : n * m + m * m;
+      const double n = (double)k->N, m = (double)k->M, f = k->dim == 3 ? n * n * m + n * m * m + m * m * m : n * m + m * m;
 
-      k->flops[0] = 2 * n * d * ninterior;
-      k->flops[1] = 2 * n * d * (nmacro - ninterior);
+      k->flops[0] = 2 * n * f * k->lists.ninterior;
+      k->flops[1] = 2 * n * f * (k->nmacro - k->lists.ninterior);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
