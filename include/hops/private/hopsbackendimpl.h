@@ -263,8 +263,8 @@ struct _HopsBackendOps {
                                  const HopsTensorSide trial[], HopsTensorOperator *);
   /* the low-order-refined matrix on these vertices */
   PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, HopsLORAssembler *);
-  /* from one space to another. Each target is written by one macro cell; those whose sources are all owned are
-     the interior ones. The matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
+  /* from one space to another. Each target is written by one macro cell; those whose sources are all owned
+     are the interior ones. The matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
   PetscErrorCode (*InterpCreate)(HopsSpace from, HopsSpace to, const HopsInterpData *, HopsInterpolation *);
   /* with data of this type */
   PetscErrorCode (*PatchCreate)(HopsPatches, PetscDataType, HopsPatchSmoother *);
