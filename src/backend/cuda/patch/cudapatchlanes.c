@@ -137,8 +137,13 @@ static PetscErrorCode SweepTeams(int *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static size_t Most(void)
+{
+  return HOPS_LANES_PATCH_OWN;
+}
+
 const HopsLanesPatchKernels HopsPatchKernelsCUDA = {.backend      = &HopsBackendCUDA,
-                                                    .most         = HOPS_LANES_PATCH_OWN,
+                                                    .Most         = Most,
                                                     .Solve        = HopsPatchSolve_CUDA,
                                                     .Sweep        = HopsPatchSweep_CUDA,
                                                     .SweepTeams   = SweepTeams,

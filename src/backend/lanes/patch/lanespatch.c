@@ -172,7 +172,7 @@ static PetscErrorCode SetUpSweeps(HopsLanesPatches k, HopsPatches pt, const unsi
     }
     k->sflops[pt->color[j]] += 14.0 * (pt->start[j + 1] - pt->start[j]);
   }
-  if (k->sweep.nwork > k->kernels->most) {
+  if (k->sweep.nwork > (*k->kernels->Most)()) {
     PetscCall((*k->kernels->SweepTeams)(&k->sweep.nteams));
     PetscCall((*k->kernels->backend->memory->Malloc)(k->sweep.nwork * k->sweep.nteams, &k->work));
   }
@@ -306,7 +306,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    PetscCall(CheckSize(pt, i, single, kernels->most));
+    PetscCall(CheckSize(pt, i, single, (*kernels->Most)()));
     condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
     k->cflops[pt->color[i]] += PatchFlops(pt, i);

@@ -37,7 +37,7 @@ typedef struct {
 /* No function waits for a device */
 struct _HopsLanesPatchKernels {
   const HopsBackendOps *backend; /* whose memory it is */
-  size_t                most;    /* bytes of scratch that a team can have */
+  size_t (*Most)(void);          /* bytes of scratch that a team can have */
   /* patches of a run: local solves, by which z changes where patches of others may do so at once (`atomic`);
      fused sweeps */
   PetscErrorCode (*Solve)(HopsLanesPatchSet, const HopsLanesPatchRun *, PetscBool atomic, HopsPatchMode, PetscBool floats,
