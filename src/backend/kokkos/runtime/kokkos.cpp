@@ -44,12 +44,28 @@ static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are kernels of Kokkos the choice where on one thread of a host those of the host back end are faster? */
+static PetscErrorCode HopsKokkosLanes(PetscBool *lanes)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  *lanes = PETSC_TRUE;
+  if (!HopsKokkosOnHost) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  *lanes = exec->concurrency() > 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hops_kokkos_lanes", lanes, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
 {
   const HopsBackendOps *other;
+  PetscBool             lanes;
 
   PetscFunctionBegin;
-  if (sp->family == HOPS_H1) {
+  PetscCall(HopsKokkosLanes(&lanes));
+  if (lanes && sp->family == HOPS_H1) {
     PetscCall(HopsLORCreate_Kokkos(sp, gll, L));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -83,6 +99,7 @@ static HopsBackendOps Table()
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
+  b.rows           = HopsKokkosOnHost ? NULL : &HopsRowsKokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
