@@ -50,11 +50,10 @@ static PetscErrorCode HopsKokkosLanes(PetscBool *lanes)
   HopsKokkosExec *exec;
 
   PetscFunctionBegin;
-  *lanes = PETSC_TRUE;
-  if (!HopsKokkosOnHost) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsKokkosGetExec(NULL, &exec));
-  *lanes = exec->concurrency() > 1 ? PETSC_TRUE : PETSC_FALSE;
+  *lanes = !HopsKokkosOnHost || exec->concurrency() > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-hops_kokkos_lanes", lanes, NULL));
+  if (!HopsKokkosOnHost) *lanes = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
