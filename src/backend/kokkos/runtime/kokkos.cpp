@@ -39,6 +39,35 @@ static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are kernels of Kokkos the choice where on one thread of a host those of the host back end are faster? */
+static PetscErrorCode HopsKokkosLanes(PetscBool *lanes)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  *lanes = !HopsKokkosOnHost || exec->concurrency() > 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hops_kokkos_lanes", lanes, NULL));
+  if (!HopsKokkosOnHost) *lanes = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
+{
+  const HopsBackendOps *other;
+  PetscBool             lanes;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosLanes(&lanes));
+  if (lanes) {
+    PetscCall(HopsLORCreate_Kokkos(sp, gll, L));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
+  PetscCall((*other->LORCreate)(sp, gll, L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsPatchSmoother *S)
 {
   return HopsLanesPatchCreate(&HopsPatchKernelsKokkos, patches, type, S);
@@ -65,7 +94,7 @@ static HopsBackendOps Table()
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
-  b.LORCreate      = HopsLORCreate_Kokkos;
+  b.LORCreate      = LORCreate;
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   b.patches        = &HopsPatchSetUpKokkos;
