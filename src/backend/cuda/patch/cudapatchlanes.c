@@ -139,6 +139,7 @@ static PetscErrorCode SweepTeams(int *n)
 
 const HopsLanesPatchKernels HopsPatchKernelsCUDA = {.backend      = &HopsBackendCUDA,
                                                     .most         = HOPS_LANES_PATCH_OWN,
+                                                    .group        = 1,
                                                     .Solve        = HopsPatchSolve_CUDA,
                                                     .Sweep        = HopsPatchSweep_CUDA,
                                                     .SweepTeams   = SweepTeams,

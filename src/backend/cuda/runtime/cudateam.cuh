@@ -8,6 +8,7 @@ template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam {
   static constexpr int  lanes = LANES, group = 1;
   static constexpr bool indexed = true; /* __grid_constant__ */
   typedef real          Scalar, Value;
+  template <class T> using Of = T; /* values of other numbers */
 
   template <int N> struct Lines {
     real v[N];

@@ -30,8 +30,9 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   const Member        &m;
 
 #if defined(HOPS_KOKKOS_HOST)
-  static constexpr int                                                                                        lanes = 1, cells = 1;
-  typedef typename std::conditional<sizeof(real) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type Value;
+  static constexpr int lanes = 1, cells = 1;
+  template <class T> using Of = typename std::conditional<sizeof(T) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type;
+  typedef Of<real> Value;
 
   template <int N> struct Lines {
     Value *at;
@@ -44,7 +45,8 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   };
 #else
   static constexpr int lanes = LANES, cells = CELLS;
-  typedef real         Value;
+  template <class T> using Of = T;
+  typedef real Value;
 
   template <int N> struct Lines {
     real v[N];
