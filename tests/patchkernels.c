@@ -2,16 +2,19 @@ static char help[] =
   "Kernels of patches on a device: vertex-patch sweeps over boxes against dense local solves on the host, and local solves of\n\
   sets of patches against plain loops: cubes (by vector units and by tensor cores), bricks and dense inverses, all modes.\n\
   -dim <d> -orders <p,...> -ncells <n0,n1,n2> -each <patches of a part of a walk> -library <the library's kernels alone>\n\
-  -dim <d> -sizes <n,...>: of the patches of sets\n\n";
+  -dim <d> -sizes <n,...> -backends host,<cuda or kokkos>: sets of patches of these sizes, there\n\n";
 
 #include <petscsys.h>
 
 #if defined(PETSC_HAVE_CUDA)
   #include "../bench/cuda/patchbox.h"
   #include <backend/cuda/patch/cudapatchlanes.h>
+#endif
+#if defined(HOPS_HAVE_KOKKOS)
+  #include <backend/kokkos/patch/kokkospatch.h>
+#endif
 
-  #define NP      8003
-  #define NCOLORS 3
+#if defined(PETSC_HAVE_CUDA)
 
 /* The library's sweep from zero, over x that holds NaN inside, gives bit by bit what one from an x set to
    zero does */
@@ -97,6 +100,18 @@ static PetscErrorCode Sweeps(PetscInt dim)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#else
+static PetscErrorCode Sweeps(PetscInt dim)
+{
+  PetscFunctionBeginUser;
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "This PETSc has no CUDA");
+}
+#endif
+
+#if defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS)
+  #define NP      8003
+  #define NCOLORS 3
+
 /* z += corrections, by loops over all entries of a patch */
 static PetscErrorCode Reference(const HopsLanesPatchInput *in, int color, HopsPatchMode mode, const PetscReal r[], PetscReal z[])
 {
@@ -254,76 +269,101 @@ static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool singl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBool tensor)
+/* The greatest difference, of all colours and modes */
+static PetscErrorCode Run(const HopsLanesPatchKernels *kernels, PetscInt dim, PetscInt size, PetscBool single, PetscReal *worst)
 {
-  Patches           pt;
-  HopsLanesPatchSet set;
-  PetscReal         r[NP], z[NP], worst = 0.0;
-  PetscRandom       rand;
-  double           *rd, *zd, y[NP];
-  PetscBool         has;
+  const HopsMemoryOps *memory = kernels->backend->memory;
+  Patches              pt;
+  HopsLanesPatchSet    set;
+  PetscReal            r[NP], z[NP];
+  PetscRandom          rand;
+  double              *rd, *zd, y[NP];
 
   PetscFunctionBeginUser;
-  HopsCudaPatchTensor = tensor;
-  PetscCall(HopsCudaPatchHasTensor(&has));
+  *worst = 0.0;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(CreatePatches(dim, size, single, rand, &pt));
   for (PetscInt i = 0; i < NP; ++i) PetscCall(PetscRandomGetValueReal(rand, &r[i]));
-  PetscCall(HopsLanesPatchSetCreate(&HopsPatchKernelsCUDA, &pt.in, &set));
-  PetscCallCUDA(cudaMalloc((void **)&rd, sizeof(r)));
-  PetscCallCUDA(cudaMalloc((void **)&zd, sizeof(z)));
-  PetscCallCUDA(cudaMemcpy(rd, r, sizeof(r), cudaMemcpyHostToDevice));
+  PetscCall(HopsLanesPatchSetCreate(kernels, &pt.in, &set));
+  PetscCall((*memory->Malloc)(sizeof(r), (void **)&rd));
+  PetscCall((*memory->Malloc)(sizeof(z), (void **)&zd));
+  PetscCall((*memory->Copy)(NULL, rd, r, sizeof(r), HOPS_COPY_IN));
   for (int c = -1; c < NCOLORS; ++c)
     for (int mode = HOPS_PATCH_PLAIN; mode <= HOPS_PATCH_RESTRICT_IN; ++mode) {
       PetscReal num = 0.0, den = 0.0;
 
       for (PetscInt i = 0; i < NP; ++i) z[i] = 0.01 * i / NP;
-      PetscCallCUDA(cudaMemcpy(zd, z, sizeof(z), cudaMemcpyHostToDevice));
+      PetscCall((*memory->Copy)(NULL, zd, z, sizeof(z), HOPS_COPY_IN));
       PetscCall(HopsLanesPatchSetApply(set, c, (HopsPatchMode)mode, PETSC_FALSE, rd, zd));
       PetscCall(Reference(&pt.in, c, (HopsPatchMode)mode, r, z));
-      PetscCallCUDA(cudaMemcpy(y, zd, sizeof(y), cudaMemcpyDeviceToHost));
+      PetscCall((*memory->Copy)(NULL, y, zd, sizeof(y), HOPS_COPY_OUT));
       for (PetscInt i = 0; i < NP; ++i) {
         num += PetscSqr(y[i] - z[i]);
         den += PetscSqr(z[i]);
       }
-      if (!(PetscSqrtReal(num / den) <= worst)) worst = PetscSqrtReal(num / den);
+      if (!(PetscSqrtReal(num / den) <= *worst)) *worst = PetscSqrtReal(num / den);
     }
-  PetscCallCUDA(cudaFree(rd));
-  PetscCallCUDA(cudaFree(zd));
+  PetscCall((*memory->Free)((void **)&rd));
+  PetscCall((*memory->Free)((void **)&zd));
   PetscCall(HopsLanesPatchSetDestroy(&set));
   PetscCall(PetscFree5(pt.values, pt.inv, pt.idx, pt.dist, pt.level));
   PetscCall(PetscRandomDestroy(&rand));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double",
-                        tensor && has ? ", tensor cores" : ""));
-  if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "agree\n"));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "differ by %g\n", (double)worst));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Sets(PetscInt dim)
+static PetscErrorCode GetKernels(const HopsLanesPatchKernels **kernels)
 {
-  PetscInt  sizes[16], n = 16;
-  PetscBool set;
+  char name[64] = "", *comma;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", name, sizeof(name), NULL));
+  comma    = strchr(name, ',');
+  *kernels = NULL;
+  #if defined(PETSC_HAVE_CUDA)
+  if (comma && !strcmp(comma + 1, "cuda")) *kernels = &HopsPatchKernelsCUDA;
+  #endif
+  #if defined(HOPS_HAVE_KOKKOS)
+  if (comma && !strcmp(comma + 1, "kokkos")) *kernels = &HopsPatchKernelsKokkos;
+  #endif
+  PetscCheck(*kernels, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -backends host,cuda or host,kokkos, whichever this build has");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In double precision, in single precision, and in double precision on tensor cores where there are any */
+static PetscErrorCode Sets(PetscInt dim)
+{
+  const char *const            names[] = {"double precision", "single precision", "double precision on tensor cores"};
+  const HopsLanesPatchKernels *kernels;
+  PetscInt                     sizes[16], n = 16;
+  PetscBool                    set;
+
+  PetscFunctionBeginUser;
+  PetscCall(GetKernels(&kernels));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &n, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -sizes");
   for (PetscInt i = 0; i < n; ++i) {
-    for (PetscInt single = 0; single < 2; ++single) PetscCall(Run(dim, sizes[i], single ? PETSC_TRUE : PETSC_FALSE, PETSC_FALSE));
-    if (dim == 3 && sizes[i] % 2 && sizes[i] >= 5) PetscCall(Run(dim, sizes[i], PETSC_FALSE, PETSC_TRUE));
+    PetscBool good = PETSC_TRUE;
+
+    for (int k = 0; k < (kernels->OnTensor ? 3 : 2); ++k) {
+      PetscReal worst;
+
+  #if defined(PETSC_HAVE_CUDA)
+      HopsCudaPatchTensor = k == 2 ? 1 : 0;
+  #endif
+      PetscCall(Run(kernels, dim, sizes[i], k == 1 ? PETSC_TRUE : PETSC_FALSE, &worst));
+      if (worst < (k == 1 ? 1e-5 : 1e-12)) continue;
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s: differ by %g\n", sizes[i], names[k], (double)worst));
+      good = PETSC_FALSE;
+    }
+    if (good) PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ": sets agree with plain loops\n", sizes[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
-static PetscErrorCode Sweeps(PetscInt dim)
-{
-  PetscFunctionBeginUser;
-  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "This PETSc has no CUDA");
-}
-
 static PetscErrorCode Sets(PetscInt dim)
 {
-  return Sweeps(dim);
+  PetscFunctionBeginUser;
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "Neither CUDA nor Kokkos is here");
 }
 #endif
 
@@ -346,88 +386,89 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
+  testset:
     requires: cuda
+    test:
+      suffix: cuda_2d
+      args: -dim 2 -orders 1,2,3,4,5,6,7,8 -ncells 9,6
 
-  test:
-    suffix: cuda_2d
-    args: -dim 2 -orders 1,2,3,4,5,6,7,8 -ncells 9,6
+    test:
+      suffix: cuda_3d
+      args: -dim 3 -orders 1,2,3,4,5 -ncells 4,5,3
 
-  test:
-    suffix: cuda_3d
-    args: -dim 3 -orders 1,2,3,4,5 -ncells 4,5,3
+    test:
+      suffix: cuda_3d_row
+      args: -dim 3 -orders 2,3,4 -ncells 23,3,2
 
-  test:
-    suffix: cuda_3d_row
-    args: -dim 3 -orders 2,3,4 -ncells 23,3,2
+    test:
+      suffix: cuda_3d_row_high
+      args: -dim 3 -orders 5 -ncells 9,2,3
 
-  test:
-    suffix: cuda_3d_row_high
-    args: -dim 3 -orders 5 -ncells 9,2,3
+    test:
+      suffix: cuda_3d_high
+      args: -dim 3 -orders 6,7 -ncells 3,3,2
+      timeoutfactor: 3
 
-  test:
-    suffix: cuda_3d_high
-    args: -dim 3 -orders 6,7 -ncells 3,3,2
-    timeoutfactor: 3
+    test:
+      suffix: cuda_3d_row_highest
+      args: -dim 3 -orders 6,7 -ncells 8,2,2
+      timeoutfactor: 3
 
-  test:
-    suffix: cuda_3d_row_highest
-    args: -dim 3 -orders 6,7 -ncells 8,2,2
-    timeoutfactor: 3
+    test:
+      suffix: cuda_3d_highest
+      args: -dim 3 -orders 8 -ncells 3,2,3
+      timeoutfactor: 3
 
-  test:
-    suffix: cuda_3d_highest
-    args: -dim 3 -orders 8 -ncells 3,2,3
-    timeoutfactor: 3
+    test:
+      suffix: cuda_3d_walk
+      args: -dim 3 -orders 7 -ncells 3,2,8 -each {{1 2 9}}
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk.out
 
-  test:
-    suffix: cuda_3d_walk
-    args: -dim 3 -orders 7 -ncells 3,2,8 -each {{1 2 9}}
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk.out
+    test:
+      suffix: cuda_3d_walk_odd
+      args: -dim 3 -orders 7 -ncells 2,3,9 -each {{1 3 9}}
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk.out
 
-  test:
-    suffix: cuda_3d_walk_odd
-    args: -dim 3 -orders 7 -ncells 2,3,9 -each {{1 3 9}}
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk.out
+    test:
+      suffix: cuda_3d_walk_few
+      args: -dim 3 -orders 7,8 -ncells {{2,2,2 2,2,3 2,2,4}}
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk_few.out
 
-  test:
-    suffix: cuda_3d_walk_few
-    args: -dim 3 -orders 7,8 -ncells {{2,2,2 2,2,3 2,2,4}}
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk_few.out
+    test:
+      suffix: cuda_3d_walk_middle
+      args: -dim 3 -orders 5,6 -ncells {{10,6,5 11,7,4}} -library -each {{0 2}}
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk_middle.out
 
-  test:
-    suffix: cuda_3d_walk_middle
-    args: -dim 3 -orders 5,6 -ncells {{10,6,5 11,7,4}} -library -each {{0 2}}
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk_middle.out
+    test:
+      suffix: cuda_3d_walk_middle_high
+      args: -dim 3 -orders 7 -ncells 10,6,3 -library
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk.out
 
-  test:
-    suffix: cuda_3d_walk_middle_high
-    args: -dim 3 -orders 7 -ncells 10,6,3 -library
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk.out
+    test:
+      suffix: cuda_3d_walk_middle_highest
+      args: -dim 3 -orders 8 -ncells 10,6,3 -library
+      timeoutfactor: 4
+      output_file: output/patchkernels_cuda_3d_highest.out
 
-  test:
-    suffix: cuda_3d_walk_middle_highest
-    args: -dim 3 -orders 8 -ncells 10,6,3 -library
-    timeoutfactor: 4
-    output_file: output/patchkernels_cuda_3d_highest.out
+    test:
+      suffix: cuda_3d_walk_x
+      args: -dim 3 -orders 5,6,7 -ncells {{2,4,6 4,2,6 5,3,3}} -library
+      timeoutfactor: 3
+      output_file: output/patchkernels_cuda_3d_walk_x.out
 
-  test:
-    suffix: cuda_3d_walk_x
-    args: -dim 3 -orders 5,6,7 -ncells {{2,4,6 4,2,6 5,3,3}} -library
-    timeoutfactor: 3
-    output_file: output/patchkernels_cuda_3d_walk_x.out
-
-  test:
-    suffix: cuda_set_2d
-    args: -dim 2 -sizes 1,2,3,5,7,9,11,13,15,17
-
-  test:
-    suffix: cuda_set_3d
-    args: -dim 3 -sizes 1,2,3,5,7,9,11,13,15
+  testset:
+    requires: cuda
+    args: -backends host,cuda
+    test:
+      suffix: cuda_set_2d
+      args: -dim 2 -sizes 1,2,3,5,7,9,11,13,15,17
+    test:
+      suffix: cuda_set_3d
+      args: -dim 3 -sizes 1,2,3,5,7,9,11,13,15
 
 TEST*/

@@ -144,6 +144,7 @@ static size_t Most(void)
 
 const HopsLanesPatchKernels HopsPatchKernelsCUDA = {.backend      = &HopsBackendCUDA,
                                                     .Most         = Most,
+                                                    .group        = 1,
                                                     .Solve        = HopsPatchSolve_CUDA,
                                                     .Sweep        = HopsPatchSweep_CUDA,
                                                     .SweepTeams   = SweepTeams,

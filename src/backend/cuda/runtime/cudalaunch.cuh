@@ -2,11 +2,21 @@
 #pragma once
 #include "cudaimpl.h"
 #include "cudateam.cuh"
+#include <type_traits>
 
 #define HOPS_CUDA_SHARED (96 * 1024) /* bytes of shared memory of a block, two of which fit on a multiprocessor */
 #define HOPS_CUDA_MOST   232448      /* the largest block's */
 
-template <class F> __global__ void __launch_bounds__(F::lanes) HopsCudaTeams(const F f)
+/* F::blocks, where a functor for teams has it; 0 leaves it to the compiler */
+template <class F, class = void> struct HopsCudaBlocks {
+  static constexpr int value = 0;
+};
+
+template <class F> struct HopsCudaBlocks<F, std::void_t<decltype(F::blocks)>> {
+  static constexpr int value = F::blocks;
+};
+
+template <class F> __global__ void __launch_bounds__(F::lanes, HopsCudaBlocks<F>::value) HopsCudaTeams(const F f)
 {
   extern __shared__ double2 shared[];
 

@@ -48,6 +48,7 @@ template <class real, int LANES = 0, int CELLS = 1, int HALVES = 1> struct HopsC
   static constexpr bool   indexed = true; /* __grid_constant__ */
   typedef real            Scalar, Value;
   typedef HopsCudaAtomics Own;
+  template <class T> using Of = T; /* values of other numbers */
 
   template <int N> struct Lines {
     real v[N];

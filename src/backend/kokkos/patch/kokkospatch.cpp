@@ -5,14 +5,28 @@
 
 const HopsPatchSetUpOps HopsPatchSetUpKokkos = HOPS_LANES_PATCH_SETUP(HopsKokkosBack);
 
+/* as many as work at once, on a host */
+static PetscErrorCode SweepTeams(int *n)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  *n = HopsKokkosOnHost ? (int)exec->concurrency() : 256;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static HopsLanesPatchKernels Kernels()
 {
   HopsLanesPatchKernels k = {};
 
   k.backend = &HopsBackendKokkos;
   k.Most    = HopsKokkosBack::Most; /* Kokkos does not run yet when this is filled */
+  k.group   = HOPS_KOKKOS_GROUP;
   k.Solve   = HopsPatchSolve_Kokkos;
   k.Sweep   = HopsPatchSweep_Kokkos;
+
+  k.SweepTeams = SweepTeams;
   return k;
 }
 

@@ -33,7 +33,8 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
 
 #if defined(HOPS_KOKKOS_HOST)
   static constexpr int lanes = 1, cells = 1, halves = 1;
-  typedef typename std::conditional<sizeof(real) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type Value;
+  template <class T> using Of = typename std::conditional<sizeof(T) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type;
+  typedef Of<real> Value;
 
   template <int N> struct Lines {
     Value *at;
@@ -46,7 +47,8 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   };
 #else
   static constexpr int lanes = LANES, cells = CELLS, halves = HALVES;
-  typedef real         Value;
+  template <class T> using Of = T;
+  typedef real Value;
 
   template <int N> struct Lines {
     real v[N];

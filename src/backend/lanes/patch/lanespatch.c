@@ -30,6 +30,7 @@ static PetscErrorCode SweepFactors(HopsLanesPatches k, HopsPatches pt, PetscInt 
 
     at[i] = (PetscInt)n;
     n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
+    k->sweep.nfactor = PetscMax(k->sweep.nfactor, (int)(m * ((m + 1) / 2 * 2 + 1 + 2 * N)));
   }
   PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The 1D factors have %" PetscInt64_FMT " entries: use more ranks", n);
@@ -172,6 +173,10 @@ static PetscErrorCode SetUpSweeps(HopsLanesPatches k, HopsPatches pt, const unsi
     }
     k->sflops[pt->color[j]] += 14.0 * (pt->start[j + 1] - pt->start[j]);
   }
+  k->sweep.nwork *= k->kernels->group;
+  if (k->kernels->group > 1) /* copies of factors */
+    k->sweep.nwork += (size_t)3 * k->kernels->group * k->sweep.nfactor * (k->set->single ? sizeof(float) : sizeof(double));
+  k->sweep.nwork = HOPS_LANES_PATCH_BYTES(k->sweep.nwork);
   if (k->sweep.nwork > (*k->kernels->Most)()) {
     PetscCall((*k->kernels->SweepTeams)(&k->sweep.nteams));
     PetscCall((*k->kernels->backend->memory->Malloc)(k->sweep.nwork * k->sweep.nteams, &k->work));
@@ -245,7 +250,7 @@ static PetscErrorCode Destroy(HopsPatchSmoother *kernel)
 static const HopsPatchOps HopsLanesPatchOps = {Apply, Sweep, Destroy};
 
 /* Does a patch fit into a team's scratch? */
-static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single, size_t most)
+static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single, size_t most, int group)
 {
   const PetscInt n    = pt->start[i + 1] - pt->start[i];
   PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
@@ -256,7 +261,8 @@ static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single, si
   if (pt->solver[i] == HOPS_PATCH_DENSE) need = n * sizeof(double);
   else if (pt->solver[i] == HOPS_PATCH_CONDENSED) need = HOPS_LANES_CONDENSED_BYTES(n, pt->cond[pt->dense[i]].n);
   else if (odd && pt->size[i][0] <= 15) need = 0;
-  PetscCheck(need <= most, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  else if (group > 1) need *= 2; /* copies of factors */
+  PetscCheck(need * group <= most, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
              "element%s or -pc_patchfd_precision single, or use -hops_backend host",
              n, pt->solver[i] == HOPS_PATCH_CONDENSED ? ", -pc_patchfd_condense_max 0" : "");
@@ -306,7 +312,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    PetscCall(CheckSize(pt, i, single, (*kernels->Most)()));
+    PetscCall(CheckSize(pt, i, single, (*kernels->Most)(), kernels->group));
     condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
     k->cflops[pt->color[i]] += PatchFlops(pt, i);
@@ -331,6 +337,9 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   in.values    = pt->values;
   in.group     = pt->fuse ? group : NULL;
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
+  if (!kernels->backend->host && !kernels->ClassCreate)
+    PetscCall(PetscInfo(pt->space, "Patches: the back end %s has no kernels on tensor cores, nor for cubes that share all\n",
+                        kernels->backend->name));
   PetscCall(HopsLanesPatchSetCreate(kernels, &in, &k->set));
   k->head.info.bytes = k->set->bytes;
   k->head.info.flops = k->set->flops;

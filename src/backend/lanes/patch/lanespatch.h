@@ -27,10 +27,10 @@ typedef struct {
   const HopsLanesSweepRecord *patches; /* [n] in the order of the set's records */
   const int                  *eidx;
   const void                 *values;
-  const double               *packed; /* for tensor cores, or NULL */
-  void                       *work;   /* scratch of plain sweeps whose teams do not have it */
-  size_t                      nwork;  /* bytes of a team */
-  int                         nteams;
+  const double               *packed;                            /* for tensor cores, or NULL */
+  void                       *work;                              /* scratch of plain sweeps whose teams do not have it */
+  size_t                      nwork;                             /* bytes of a team */
+  int                         nteams, nfactor;                   /* nfactor: numbers of the largest factor but alpha and E */
   void                       *classes[HOPS_LANES_SWEEP_CLASSES]; /* of groups 2, 3, ... */
 } HopsLanesSweepData;
 
@@ -38,6 +38,7 @@ typedef struct {
 struct _HopsLanesPatchKernels {
   const HopsBackendOps *backend; /* whose memory it is */
   size_t (*Most)(void);          /* bytes of scratch that a team can have */
+  int group;                     /* patches whose numbers a host's lane holds side by side; 1 on a device */
   /* patches of a run: local solves, by which z changes where patches of others may do so at once (`atomic`);
      fused sweeps */
   PetscErrorCode (*Solve)(HopsLanesPatchSet, const HopsLanesPatchRun *, PetscBool atomic, HopsPatchMode, PetscBool floats,

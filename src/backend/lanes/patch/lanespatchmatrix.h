@@ -72,7 +72,7 @@ struct HopsPatchElementsOf {
 
 /* What may be wrong with a star, by a row of lanes */
 struct HopsPatchFaultsOf {
-  static constexpr int lanes = 128;
+  static constexpr int lanes = 128, blocks = 10;
   HopsPatchNodes       m;
   int                  all, n;
   const HopsPatchStar *star;
@@ -135,7 +135,7 @@ struct HopsPatchInvertOf {
 
 /* The same of the Schur complement of a condensed patch */
 struct HopsPatchCondenseOf {
-  static constexpr int      lanes = 256;
+  static constexpr int      lanes = 256, blocks = 3;
   HopsPatchModes            m;
   const HopsPatchCondensed *cond;
   double                   *schur;

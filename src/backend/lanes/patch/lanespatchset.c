@@ -1,19 +1,21 @@
 /* Sets of patches of back ends that launch kernels for teams of lanes, sorted into launches. */
 #include "lanespatch.h"
 
-/* Patches of one launch have equal keys, which ascend by color, kind, size of a cube, and group */
+/* Patches of one launch have equal keys, which ascend by color, kind, size of a cube, and group. Where a
+   lane's values are of several patches, bricks of different sizes have different keys, mostly */
 #define KEY_SIZES  16
 #define KEY_GROUPS 32
 
-static PetscInt KeyOf(const HopsLanesPatchInput *in, PetscInt k)
+static PetscInt KeyOf(const HopsLanesPatchInput *in, PetscInt k, PetscBool bysize)
 {
   const int *n = in->size[k], condensed = in->condensed && in->condensed[k], dense = in->dense && in->dense[k] >= 0;
   const int  cube = !condensed && !dense && n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] < KEY_SIZES;
-  const int  kind = condensed ? HOPS_LANES_PATCH_CONDENSED
-                              : (dense ? HOPS_LANES_PATCH_DENSE : (cube ? HOPS_LANES_PATCH_CUBE : HOPS_LANES_PATCH_BRICK));
+  int        kind = cube ? HOPS_LANES_PATCH_CUBE : HOPS_LANES_PATCH_BRICK, size = cube ? n[0] : 0;
 
-  return ((in->color[k] * HOPS_LANES_PATCH_NKINDS + kind) * KEY_SIZES + (cube ? n[0] : 0)) * KEY_GROUPS +
-         (in->group ? in->group[k] : 0);
+  if (dense) kind = HOPS_LANES_PATCH_DENSE;
+  if (condensed) kind = HOPS_LANES_PATCH_CONDENSED;
+  if (kind == HOPS_LANES_PATCH_BRICK && bysize) size = (n[0] + 3 * n[1] + 9 * n[2]) % KEY_SIZES;
+  return ((in->color[k] * HOPS_LANES_PATCH_NKINDS + kind) * KEY_SIZES + size) * KEY_GROUPS + (in->group ? in->group[k] : 0);
 }
 
 /* The patches in order of their keys, and the launches, which know no more of their patches than what the key
@@ -31,7 +33,7 @@ static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet 
                "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
     PetscCheck(!in->group || in->group[k] < KEY_GROUPS, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "Patch %" PetscInt_FMT " is in group %d, of less than %d", k, in->group[k], KEY_GROUPS);
-    key[k] = KeyOf(in, k);
+    key[k] = KeyOf(in, k, s->kernels->group > 1 ? PETSC_TRUE : PETSC_FALSE);
     ++first[key[k] + 1];
   }
   for (PetscInt i = 0; i < nkeys; ++i) s->nruns += first[i + 1] > 0;
@@ -53,7 +55,7 @@ static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet 
 }
 
 /* S with rows of an even length and lambda, of each factor; at[] where they begin */
-static PetscErrorCode Factors(const HopsBackendOps *be, const HopsLanesPatchInput *in, PetscInt at[], void **values)
+static PetscErrorCode Factors(const HopsLanesPatchInput *in, PetscInt at[], HopsLanesPatchSet s)
 {
   PetscInt n = 0;
   double  *h;
@@ -62,7 +64,8 @@ static PetscErrorCode Factors(const HopsBackendOps *be, const HopsLanesPatchInpu
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     const PetscInt m = in->fsize[f];
 
-    at[f] = n;
+    at[f]      = n;
+    s->nfactor = PetscMax(s->nfactor, (int)(m * ((m + 1) / 2 * 2 + 1)));
     n += (m * ((m + 1) / 2 * 2) + m + 3) / 4 * 4; /* 16 bytes in either precision */
   }
   PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more ranks",
@@ -77,7 +80,7 @@ static PetscErrorCode Factors(const HopsBackendOps *be, const HopsLanesPatchInpu
       h[at[f] + m * row + i] = S[m * m + i];
     }
   }
-  PetscCall(HopsLanesNumbersToBack(be, n, in->single, h, values));
+  PetscCall(HopsLanesNumbersToBack(s->kernels->backend, n, in->single, h, &s->values));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,7 +167,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   s->nP      = in->nP;
   PetscCall(PetscMalloc3(in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
   PetscCall(Launches(in, s));
-  PetscCall(Factors(be, in, at, &s->values));
+  PetscCall(Factors(in, at, s));
   if (kernels->PackSet) PetscCall((*kernels->PackSet)(in, tat, &s->packed, &s->bytes));
   PetscCall(Condensed(in, s));
   for (int r = 0; r < s->nruns; ++r) {

@@ -82,6 +82,7 @@ struct _HopsLanesPatchSet {
   HopsPatchCondensed          *cond; /* the inverses of condensed patches are `schur`, which is the caller's */
   double                      *schur;
   HopsPatchModes               modes;
+  int                          nfactor;      /* numbers of the largest factor */
   int                          nskeleton;    /* unknowns of the largest skeleton */
   PetscLogDouble               flops, bytes; /* of all patches */
 };

@@ -179,61 +179,123 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveCubes {
   }
 };
 
-/* ---- Other sizes: a team works on a patch ---- */
+/* ---- Other sizes: a team works on a patch, or on a host on a group of equal sizes ---- */
+
+/* f(e, i, j, k) of entries e = i + n0 (j + n1 k), shared among the lanes; one lane divides by nothing */
+template <class Team, class F> HOPS_LANES void HopsPatchEntries(const Team &team, int n0, int n1, int n2, const F &f)
+{
+  if constexpr (Team::group > 1) {
+    for (int k = 0, e = 0; k < n2; k++)
+      for (int j = 0; j < n1; j++)
+        for (int i = 0; i < n0; i++, e++) f(e, i, j, k);
+  } else {
+    for (int e = team.lane(); e < n0 * n1 * n2; e += team.size()) f(e, e % n0, e / n0 % n1, e / (n0 * n1));
+  }
+}
 
 /* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
-template <class Team, class T>
-HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const T *__restrict__ S, bool transpose, int n, int stride, int total,
-                                         const T *in, T *out)
+template <class Team, class W>
+HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const W *__restrict__ S, bool transpose, int n, int stride, int total,
+                                         const W *in, W *out)
 {
   const int R = (n + 1) / 2 * 2;
 
-  for (int e = team.lane(); e < total; e += team.size()) {
-    const int i    = e / stride % n;
-    const T  *line = in + (e - i * stride);
-    T         s    = 0;
+  HopsPatchEntries(team, stride, n, total / (n * stride), [&](int e, int, int i, int) {
+    const W *line = in + (e - i * stride);
+    W        s    = {};
 
     for (int k = 0; k < n; k++) s += S[transpose ? k * R + i : i * R + k] * line[k * stride];
     out[e] = s;
-  }
+  });
   team.Sync();
 }
 
-/* Any sizes: the patch lies in scratch twice */
+/* f(q, of) for all patches of a launch from `first` on that a team takes: of patches from q on at a time, of
+   which same(q, other) is true */
+template <class Team, class Same, class F> HOPS_LANES void HopsPatchGroups(int n, int first, const Same &same, const F &f)
+{
+  if constexpr (Team::group == 1) f(first, 1);
+  else {
+    const int end = first + Team::group < n ? first + Team::group : n;
+
+    for (int q = first, of; q < end; q += of) {
+      for (of = 1; q + of < end && same(q, q + of); of++) {}
+      f(q, of);
+    }
+  }
+}
+
+HOPS_LANES bool HopsPatchSameSize(const int a[3], const int b[3])
+{
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/* n numbers of each patch's factor, which begin at values[at(g)]: where they are, or copied to scratch */
+template <class Team, class T, class F>
+HOPS_LANES const typename Team::template Of<T> *HopsPatchFactorOf(const T *values, int n, const F &at,
+                                                                  typename Team::template Of<T> *scratch)
+{
+  typedef typename Team::template Of<T> W;
+
+  if constexpr (Team::group == 1) return values + at(0);
+  else {
+    for (int i = 0; i < n; i++) scratch[i] = HopsLanesEach<W, Team::group>([&](int g) { return values[at(g) + i]; });
+    return scratch;
+  }
+}
+
+/* Any sizes: the patch lies in scratch twice, of `entries` values; a group's factors, of `factor` numbers at
+   most, behind that */
 template <class T, class V> struct HopsPatchSolveBricks {
   static constexpr int  lanes = 128;
   HopsPatchSolveArgs<V> a;
-  int                   entries, dim;
+  int                   entries, factor, dim;
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    const HopsLanesPatchRecord &p  = a.patches[team.index()];
-    const int                   n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
-    const T                    *S[3];
-    T                          *u = (T *)scratch, *w = u + entries, *swap;
+    HopsPatchGroups<Team>(
+      a.n, team.index() * Team::group,
+      [&](int q, int other) { return HopsPatchSameSize(a.patches[q].size, a.patches[other].size); },
+      [&](int q, int of) { Patches(team, q, of, scratch); });
+  }
 
-    for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
-    for (int e = team.lane(); e < total; e += team.size()) u[e] = HopsPatchLoad<T>(a, p.start + e);
+  template <class Team> HOPS_LANES void Patches(const Team &team, int q, int of, double *scratch) const
+  {
+    typedef typename Team::template Of<T> W;
+    constexpr int                         G = Team::group;
+    const HopsLanesPatchRecord           &p = a.patches[q];
+    auto      patch = [&](int g) -> const HopsLanesPatchRecord      &{ return G == 1 ? p : a.patches[q + (g < of ? g : of - 1)]; };
+    auto      scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
+    const int n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
+    const W  *S[3];
+    W        *u = (W *)scratch, *w = u + entries, *swap;
+
+    for (int d = 0; d < (G == 1 ? 3 : dim); d++)
+      S[d] = HopsPatchFactorOf<Team>((const T *)a.values, p.size[d] * ((p.size[d] + 1) / 2 * 2 + 1),
+                                     [&](int g) { return patch(g).f[d]; }, u + 2 * entries + d * factor);
+    for (int e = team.lane(); e < total; e += team.size())
+      u[e] = HopsLanesEach<W, G>([&](int g) { return HopsPatchLoad<T>(a, patch(g).start + e); });
     team.Sync();
     for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
       HopsPatchMultiply(team, S[d], true, p.size[d], stride, total, u, w);
-    for (int e = team.lane(); e < total; e += team.size()) {
-      const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
-      T         lambda = (T)p.scale[3];
+    HopsPatchEntries(team, n0, n1, n2, [&](int e, int x, int y, int z) {
+      const int i[3]   = {x, y, z};
+      W         lambda = scale(3);
 
-      for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
-      u[e] *= (T)p.scale[4] / lambda;
-    }
+      for (int d = 0; d < dim; d++) lambda += scale(d) * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
+      u[e] *= scale(4) / lambda;
+    });
     team.Sync();
     for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
       HopsPatchMultiply(team, S[d], false, p.size[d], stride, total, u, w);
-    for (int e = team.lane(); e < total; e += team.size()) HopsPatchAdd<Team>(a, p.start + e, u[e]);
+    for (int e = team.lane(); e < total; e += team.size())
+      for (int g = 0; g < G && g < of; g++) HopsPatchAdd<Team>(a, patch(g).start + e, HopsLanesOf<T>(u[e], g));
   }
 };
 
-/* Dense inverses, in double precision: a row of lanes takes a row */
+/* Dense inverses, in double precision: a row of lanes takes a row; on a host sums are of a group */
 template <class V> struct HopsPatchSolveDense {
-  static constexpr int  lanes = 128;
+  static constexpr int  lanes = 128, blocks = 16;
   HopsPatchSolveArgs<V> a;
   int                   dim;
 
@@ -248,10 +310,27 @@ template <class V> struct HopsPatchSolveDense {
     for (int i = team.lane() / HOPS_LANES_ROW; i < n; i += HopsLanesOf(lanes) / HOPS_LANES_ROW) {
       double s = 0;
 
-      for (int j = team.lane() % HOPS_LANES_ROW; j < n; j += HOPS_LANES_ROW) s += inv[(size_t)i * n + j] * x[j];
+      if constexpr (Team::group > 1) s = Product<Team>(n, inv + (size_t)i * n, x);
+      else
+        for (int j = team.lane() % HOPS_LANES_ROW; j < n; j += HOPS_LANES_ROW) s += inv[(size_t)i * n + j] * x[j];
       s = HopsLanesSum(s);
       if (team.lane() % HOPS_LANES_ROW == 0) HopsPatchAdd<Team>(a, p.start + i, s);
     }
+  }
+
+  template <class Team> HOPS_LANES static double Product(int n, const double *row, const double *x)
+  {
+    typedef typename Team::template Of<double> W;
+    constexpr int                              G    = Team::group;
+    W                                          sums = {};
+    double                                     s    = 0;
+    int                                        j    = 0;
+
+    for (; j + G <= n; j += G)
+      sums += HopsLanesEach<W, G>([&](int g) { return row[j + g]; }) * HopsLanesEach<W, G>([&](int g) { return x[j + g]; });
+    for (int g = 0; g < G; g++) s += sums[g];
+    for (; j < n; j++) s += row[j] * x[j];
+    return s;
   }
 };
 
@@ -286,9 +365,10 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
   template <class T, class V>
   static PetscErrorCode Run(const HopsPatchSolveArgs<V> &a, const HopsLanesPatchRun *run, HopsLanesPatchSet s)
   {
-    const int  dim   = s->dim;
-    const bool cubes = run->kind == HOPS_LANES_PATCH_CUBE;
-    bool       done  = false;
+    constexpr int G     = Back::Team::group;
+    const int     dim   = s->dim;
+    const bool    cubes = run->kind == HOPS_LANES_PATCH_CUBE;
+    bool          done  = false;
 
     PetscFunctionBegin;
     if (run->kind == HOPS_LANES_PATCH_CONDENSED)
@@ -306,8 +386,9 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
   }
       HOPS_LANES_PATCH_CUBES(SOLVE_CUBES)
     } else
-      PetscCall(Back::Teams("HopsPatchBricks", a.n, HOPS_LANES_PATCH_BYTES(2 * sizeof(T) * run->entries),
-                            HopsPatchSolveBricks<T, V>{a, run->entries, dim}));
+      PetscCall(Back::Teams("HopsPatchBricks", (a.n + G - 1) / G,
+                            HOPS_LANES_PATCH_BYTES(sizeof(T) * G * (2 * run->entries + (G > 1 ? 3 * s->nfactor : 0))),
+                            HopsPatchSolveBricks<T, V>{a, run->entries, s->nfactor, dim}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -330,93 +330,113 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
   }
 };
 
-/* ---- Any window: teams take patches in turn where their scratch lies in the back end's memory ---- */
+/* ---- Any window: teams take patches, or on a host groups of equal windows, in turn where their scratch lies
+   in the back end's memory ---- */
 
 /* out[o][m][i] (+)= s sum_c M[m][c] in[o][c][i], M with rows of `row` entries (transposed: M[c][m]) */
-template <class Team, class T>
-HOPS_LANES_CALLED void HopsSweepProduct(const Team &team, const T *__restrict__ M, int row, bool transposed, int m, int c,
-                                        int outer, int inner, const T *in, T s, bool add, T *out)
+template <class Team, class W>
+HOPS_LANES_CALLED void HopsSweepProduct(const Team &team, const W *__restrict__ M, int row, bool transposed, int m, int c,
+                                        int outer, int inner, const W *in, W s, bool add, W *out)
 {
-  for (int e = team.lane(); e < outer * m * inner; e += team.size()) {
-    const int i = e % inner, r = e / inner % m, o = e / (inner * m);
-    T         v = 0;
+  HopsPatchEntries(team, inner, m, outer, [&](int e, int i, int r, int o) {
+    W v = {};
 
     for (int j = 0; j < c; j++) v += M[transposed ? j * row + r : r * row + j] * in[(o * c + j) * inner + i];
     out[e] = add ? out[e] + s * v : s * v;
-  }
+  });
   team.Sync();
 }
 
 template <class T, class V> struct HopsSweepBricks {
-  static constexpr int lanes = 128;
+  static constexpr int lanes = 128, blocks = sizeof(T) == 8 ? 10 : 9; /* without spills */
   HopsSweepArgs<V>     a;
-  int                  dim;
+  int                  factor, dim; /* numbers of the largest factor */
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    for (int q = team.index(); q < a.n; q += team.count()) Patch(team, q, scratch);
+    constexpr int G = Team::group;
+
+    for (int q = team.index() * G; q < a.n; q += team.count() * G)
+      HopsPatchGroups<Team>(
+        a.n, q,
+        [&](int first, int other) {
+          return HopsPatchSameSize(a.patches[first].size, a.patches[other].size) &&
+                 HopsPatchSameSize(a.sweep[first].esize, a.sweep[other].esize);
+        },
+        [&](int first, int of) { Patches(team, first, of, scratch); });
   }
 
-  template <class Team> HOPS_LANES void Patch(const Team &team, int q, double *scratch) const
+  template <class Team> HOPS_LANES void Patches(const Team &team, int q, int of, double *scratch) const
   {
-    const HopsLanesPatchRecord &p  = a.patches[q];
-    const HopsLanesSweepRecord &w  = a.sweep[q];
-    const int                   n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, N0 = w.esize[0], N1 = w.esize[1],
+    typedef typename Team::template Of<T> W;
+    constexpr int                         G     = Team::group;
+    const HopsLanesPatchRecord           &p     = a.patches[q];
+    const HopsLanesSweepRecord           &w     = a.sweep[q];
+    auto                                  patch = [&](int g) { return q + (g < of ? g : of - 1); };
+    auto      scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)a.patches[patch(g)].scale[k]; }); };
+    const W   one   = HopsLanesEach<W, G>([&](int) { return (T)1; });
+    const int n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, N0 = w.esize[0], N1 = w.esize[1],
               N2    = dim == 3 ? w.esize[2] : 1;
     const int total = n0 * n1 * n2;
-    const T  *S[3], *l[3], *M[3], *A[3];
-    T        *u = a.work ? (T *)((unsigned char *)a.work + team.index() * a.nwork) : (T *)scratch, *um = u + N0 * N1 * N2,
-      *ua = um + n0 * N1 * N2, *P = ua + n0 * N1 * N2, *Q = P + n0 * n1 * N2, *r = Q + n0 * n1 * N2;
+    const W  *S[3], *l[3], *M[3], *A[3];
+    W        *u = a.work ? (W *)((unsigned char *)a.work + team.index() * a.nwork) : (W *)scratch, *um = u + N0 * N1 * N2,
+      *ua = um + n0 * N1 * N2, *P = ua + n0 * N1 * N2, *Q = P + n0 * n1 * N2, *r = Q + n0 * n1 * N2, *copies = r + total;
 
     for (int d = 0; d < dim; d++) {
-      S[d] = (const T *)a.values + w.f[d];
-      l[d] = S[d] + p.size[d] * ((p.size[d] + 1) / 2 * 2);
-      M[d] = l[d] + p.size[d];
-      A[d] = M[d] + p.size[d] * w.esize[d];
+      const int n = p.size[d];
+
+      S[d] = HopsPatchFactorOf<Team>((const T *)a.values, n * ((n + 1) / 2 * 2 + 1 + 2 * w.esize[d]),
+                                     [&](int g) { return a.sweep[patch(g)].f[d]; }, copies + d * factor);
+      l[d] = S[d] + n * ((n + 1) / 2 * 2);
+      M[d] = l[d] + n;
+      A[d] = M[d] + n * w.esize[d];
     }
-    for (int e = team.lane(); e < N0 * N1 * N2; e += team.size()) u[e] = HopsSweepAt<T>(a, (const V *)a.z, a.eidx[w.estart + e]);
+    for (int e = team.lane(); e < N0 * N1 * N2; e += team.size())
+      u[e] = HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, (const V *)a.z, a.eidx[a.sweep[patch(g)].estart + e]); });
     team.Sync();
     /* the operator on all nodes, in modes: r = s_0 A M M + s_1 M A M + s_2 M M A + s_3 M M M */
-    HopsSweepProduct(team, M[0], N0, false, n0, N0, N1 * N2, 1, u, (T)1, false, um);
-    HopsSweepProduct(team, A[0], N0, false, n0, N0, N1 * N2, 1, u, (T)p.scale[0], false, ua);
-    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, um, (T)1, false, P);
-    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, ua, (T)1, false, Q);
-    HopsSweepProduct(team, A[1], N1, false, n1, N1, N2, n0, um, (T)p.scale[1], true, Q);
-    for (int e = team.lane(); e < n0 * n1 * N2; e += team.size()) Q[e] += (T)p.scale[3] * P[e];
+    HopsSweepProduct(team, M[0], N0, false, n0, N0, N1 * N2, 1, u, one, false, um);
+    HopsSweepProduct(team, A[0], N0, false, n0, N0, N1 * N2, 1, u, scale(0), false, ua);
+    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, um, one, false, P);
+    HopsSweepProduct(team, M[1], N1, false, n1, N1, N2, n0, ua, one, false, Q);
+    HopsSweepProduct(team, A[1], N1, false, n1, N1, N2, n0, um, scale(1), true, Q);
+    for (int e = team.lane(); e < n0 * n1 * N2; e += team.size()) Q[e] += scale(3) * P[e];
     team.Sync();
     if (dim == 3) {
-      HopsSweepProduct(team, M[2], N2, false, n2, N2, 1, n0 * n1, Q, (T)1, false, r);
-      HopsSweepProduct(team, A[2], N2, false, n2, N2, 1, n0 * n1, P, (T)p.scale[2], true, r);
+      HopsSweepProduct(team, M[2], N2, false, n2, N2, 1, n0 * n1, Q, one, false, r);
+      HopsSweepProduct(team, A[2], N2, false, n2, N2, 1, n0 * n1, P, scale(2), true, r);
     } else r = Q;
     /* the right-hand side in modes */
-    for (int e = team.lane(); e < total; e += team.size()) um[e] = HopsSweepAt<T>(a, a.b, a.idx[p.start + e]);
+    for (int e = team.lane(); e < total; e += team.size())
+      um[e] = HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[a.patches[patch(g)].start + e]); });
     team.Sync();
-    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, true, n0, n0, n1 * n2, 1, um, (T)1, false, ua);
-    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, true, n1, n1, n2, n0, ua, (T)1, false, um);
-    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, true, n2, n2, 1, n0 * n1, um, (T)1, false, ua);
+    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, true, n0, n0, n1 * n2, 1, um, one, false, ua);
+    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, true, n1, n1, n2, n0, ua, one, false, um);
+    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, true, n2, n2, 1, n0 * n1, um, one, false, ua);
     {
-      const T *rhs = dim == 3 ? ua : um, s5 = (T)w.s5;
+      const W *rhs = dim == 3 ? ua : um, s5 = HopsLanesEach<W, G>([&](int g) { return (T)a.sweep[patch(g)].s5; });
 
-      for (int e = team.lane(); e < total; e += team.size()) {
-        const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
-        T         lambda = (T)p.scale[3];
+      HopsPatchEntries(team, n0, n1, n2, [&](int e, int x, int y, int z) {
+        const int i[3]   = {x, y, z};
+        W         lambda = scale(3);
 
-        for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * l[d][i[d]];
-        u[e] = (T)p.scale[4] * (rhs[e] - s5 * r[e]) / lambda;
-      }
+        for (int d = 0; d < dim; d++) lambda += scale(d) * l[d][i[d]];
+        u[e] = scale(4) * (rhs[e] - s5 * r[e]) / lambda;
+      });
     }
     team.Sync();
-    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, false, n0, n0, n1 * n2, 1, u, (T)1, false, ua);
-    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, false, n1, n1, n2, n0, ua, (T)1, false, u);
-    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, false, n2, n2, 1, n0 * n1, u, (T)1, false, ua);
+    HopsSweepProduct(team, S[0], (n0 + 1) / 2 * 2, false, n0, n0, n1 * n2, 1, u, one, false, ua);
+    HopsSweepProduct(team, S[1], (n1 + 1) / 2 * 2, false, n1, n1, n2, n0, ua, one, false, u);
+    if (dim == 3) HopsSweepProduct(team, S[2], (n2 + 1) / 2 * 2, false, n2, n2, 1, n0 * n1, u, one, false, ua);
     {
-      const T *out = dim == 3 ? ua : u;
+      const W *out = dim == 3 ? ua : u;
 
-      for (int e = team.lane(); e < total; e += team.size()) {
-        const int to = a.idx[p.start + e];
+      for (int e = team.lane(); e < total; e += team.size())
+        for (int g = 0; g < G && g < of; g++) {
+          const int to = a.idx[a.patches[patch(g)].start + e];
 
-        if (to != a.none) a.z[to] += (V)out[e];
-      }
+          if (to != a.none) a.z[to] += (V)HopsLanesOf<T>(out[e], g);
+        }
     }
     team.Sync();
   }
@@ -441,9 +461,12 @@ template <class Back, class Fast> struct HopsLanesPatchSweep {
   }
       HOPS_LANES_PATCH_CUBES(SWEEP_CUBES)
     } else {
+      constexpr int G     = Back::Team::group;
+      const int     teams = (a.n + G - 1) / G;
+
       a.work = d->work;
-      PetscCall(Back::Teams("HopsSweepBricks", d->work ? PetscMin(a.n, d->nteams) : a.n, d->work ? 0 : d->nwork,
-                            HopsSweepBricks<T, V>{a, dim}));
+      PetscCall(Back::Teams("HopsSweepBricks", d->work ? PetscMin(teams, d->nteams) : teams, d->work ? 0 : d->nwork,
+                            HopsSweepBricks<T, V>{a, d->nfactor, dim}));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -24,7 +24,8 @@
 
     Ops()                          its table
     Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
-                                   scratch of each team's own
+                                   scratch of each team's own; F::blocks teams, where it has that, should fit
+                                   on a multiprocessor at once
     Parts<real>(name, n, f)        f(team, scratch) for n parts of F::lanes lanes, F::cells of which make a
                                    team and meet where one calls Sync(); F::blocks teams should fit at once.
                                    On a host a part is Team::group of the n. team.cell(0) says which (perhaps
