@@ -104,6 +104,21 @@ static PetscErrorCode Transfers(Side s[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* so that old values of a transpose would be seen */
+static PetscErrorCode KeepTranspose(Mat A)
+{
+  Mat         d = A;
+  PetscMPIInt size;
+  PetscBool   aij;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &aij));
+  if (size > 1 && aij) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
+  PetscCall(MatSetOption(d, MAT_FORM_EXPLICIT_TRANSPOSE, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The matrix of this type, or of the default (NULL), of a side against aij of the standard one; then with new
    values. Inner solver: one that needs no particular matrix */
 static PetscErrorCode Matrices(Side s[2], PetscInt side, PetscInt family, MatType type, HopsCoefficient mu, HopsCoefficient beta,
@@ -141,6 +156,7 @@ static PetscErrorCode Matrices(Side s[2], PetscInt side, PetscInt family, MatTyp
       PetscCall(PetscObjectStateIncrease((PetscObject)s[i && side].A));
       PetscCall(PCSetUp(pc[i]));
       PetscCall(PCLORGetMat(pc[i], &L[i]));
+      if (i) PetscCall(KeepTranspose(L[i]));
       PetscCall(PCApply(pc[i], x[i], y[i]));
     }
     PetscCall(CompareMatrices(L[0], L[1], &worst, &pattern));
