@@ -7,15 +7,18 @@
 template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham {
   typedef HopsDerhamLaunch3<P, Q, FAMILY, TERMS> Launch3;
   typedef HopsDerhamLaunch2<Q>                   Launch2;
-  static constexpr int                           LANES = DIM == 3 ? Q * Q : Q, CELLS = DIM == 3 ? Launch3::cells : Launch2::cells,
-                       HALVES = DIM == 3 ? Launch3::halves : 1, BLOCKS = DIM == 3 ? Launch3::blocks : Launch2::blocks;
-  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<LANES * CELLS * HALVES, BLOCKS>> Policy;
-  typedef typename Policy::member_type                                                             Member;
-  typedef HopsKokkosTeam<Member, double, LANES, CELLS, HALVES>                                     Team;
-  typedef typename Team::Value                                                                     Value;
-  static constexpr int    SCRATCH = HopsDerhamScratch(P, Q, FAMILY, DIM, TERMS);
-  static constexpr size_t SIZE    = Team::cells * SCRATCH * sizeof(Value);
-  static constexpr int    LEVEL   = HopsKokkosLevel(SIZE);
+  static constexpr int                           LANES = DIM == 3 ? Q * Q : Q, HALVES = DIM == 3 ? Launch3::halves : 1;
+  static constexpr int                           SCRATCH = HopsDerhamScratch(P, Q, FAMILY, DIM, TERMS);
+  static constexpr int CELLS = HopsKokkosCells(DIM == 3 ? Launch3::cells : Launch2::cells, LANES *HALVES, SCRATCH * sizeof(double));
+  static constexpr int THREADS = LANES * CELLS * HALVES;
+  static constexpr int BLOCKS =
+    HopsKokkosBlocks(DIM == 3 ? Launch3::blocks : Launch2::blocks, THREADS, CELLS*SCRATCH * sizeof(double));
+  typedef HopsKokkosPolicy<THREADS, BLOCKS>                    Policy;
+  typedef typename Policy::member_type                         Member;
+  typedef HopsKokkosTeam<Member, double, LANES, CELLS, HALVES> Team;
+  typedef typename Team::Value                                 Value;
+  static constexpr size_t                                      SIZE  = Team::cells * SCRATCH * sizeof(Value);
+  static constexpr int                                         LEVEL = HopsKokkosLevel(SIZE, THREADS);
 
   HopsDerhamTables<P, Q> tab;
   HopsDerhamCells        a;

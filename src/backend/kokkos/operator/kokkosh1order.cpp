@@ -5,17 +5,21 @@
 #include "kokkosh1.h"
 
 template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3 {
-  typedef HopsH1Launch3<Q, GEOM, TERMS>                                                                   Launch;
-  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<Q * Q * Launch::cells, Launch::blocks>> Policy;
-  typedef typename Policy::member_type                                                                    Member;
-  typedef HopsKokkosTeam<Member, real, Q * Q, Launch::cells>                                              Team;
-  typedef typename Team::Value                                                                            Value;
+  typedef HopsH1Launch3<Q, GEOM, TERMS> Launch;
+  static constexpr int                  THREADS = Q * Q * Launch::cells;
+  static constexpr size_t               MOST =
+    Launch::cells * sizeof(real) * ((TERMS == HOPS_H1_DIFFUSION ? 2 : 3) * Q * Q * (Q | 1) + HopsH1Geometry<GEOM, 3>());
+  typedef HopsKokkosPolicy<THREADS, HopsKokkosBlocks(Launch::blocks, THREADS, MOST)> Policy;
+  typedef typename Policy::member_type                                               Member;
+  typedef HopsKokkosTeam<Member, real, Q * Q, Launch::cells>                         Team;
+  typedef typename Team::Value                                                       Value;
 
   HopsH1Tables<real, P, Q> tab;
   HopsH1Cells<real>        a;
 
   static constexpr int LEVEL =
-    HopsKokkosLevel(Team::cells * (HopsH1Cubes3<Team, Q>(TERMS != HOPS_H1_DIFFUSION) + HopsH1Geometry<GEOM, 3>()) * sizeof(Value));
+    HopsKokkosLevel(Team::cells * (HopsH1Cubes3<Team, Q>(TERMS != HOPS_H1_DIFFUSION) + HopsH1Geometry<GEOM, 3>()) * sizeof(Value),
+                    THREADS);
 
   KOKKOS_FORCEINLINE_FUNCTION int Cubes() const
   {
@@ -36,17 +40,19 @@ template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3
 };
 
 template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
-  typedef HopsH1Launch2<Q>                                                                            Launch;
-  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<Q * Launch::cells, Launch::blocks>> Policy;
-  typedef typename Policy::member_type                                                                Member;
-  typedef HopsKokkosTeam<Member, real, Q, Launch::cells>                                              Team;
-  typedef typename Team::Value                                                                        Value;
+  typedef HopsH1Launch2<Q> Launch;
+  static constexpr int     THREADS = Q * Launch::cells;
+  static constexpr size_t  MOST    = Launch::cells * sizeof(real) * (2 * Q * (Q | 1) + HopsH1Geometry<GEOM, 2>());
+  typedef HopsKokkosPolicy<THREADS, HopsKokkosBlocks(Launch::blocks, THREADS, MOST)> Policy;
+  typedef typename Policy::member_type                                               Member;
+  typedef HopsKokkosTeam<Member, real, Q, Launch::cells>                             Team;
+  typedef typename Team::Value                                                       Value;
   static constexpr int SQUARES = (Team::lanes == 1 ? 3 : 2) * Q * (Q | 1);
 
   HopsH1Tables<real, P, Q> tab;
   HopsH1Cells<real>        a;
 
-  static constexpr int LEVEL = HopsKokkosLevel(Team::cells * (SQUARES + HopsH1Geometry<GEOM, 2>()) * sizeof(Value));
+  static constexpr int LEVEL = HopsKokkosLevel(Team::cells * (SQUARES + HopsH1Geometry<GEOM, 2>()) * sizeof(Value), THREADS);
 
   KOKKOS_FORCEINLINE_FUNCTION size_t Size() const
   {

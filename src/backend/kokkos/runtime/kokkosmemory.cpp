@@ -1,9 +1,13 @@
 /* Kokkos back end: start and end of Kokkos, memory, copies, queues. */
 #include "kokkosimpl.h"
+#include <map>
+#include <unordered_map>
 #if defined(__linux__)
   #include <cstring>
   #include <link.h>
 #endif
+
+static PetscErrorCode PoolTrim(void);
 
 struct _HopsQueue {
   HopsKokkosExec exec;
@@ -17,6 +21,7 @@ static PetscBool        HopsKokkosOwned; /* hops started Kokkos, and ends it */
    called when PETSc ends (3.22 to 3.25) or after it (3.18) */
 static void HopsKokkosLeave(void)
 {
+  if (HopsKokkosDefault) (void)PoolTrim();
   delete HopsKokkosDefault;
   HopsKokkosDefault = NULL;
 }
@@ -117,6 +122,12 @@ template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
   PetscCall(HopsKokkosGetExec(NULL, &exec));
   try {
     *p = Space().allocate("hops", n);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  } catch (const std::exception &) {
+    PetscCall(PoolTrim());
+  }
+  try {
+    *p = Space().allocate("hops", n);
   } catch (const std::exception &e) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Kokkos has no %g MB in its %s: use more devices, or -hops_backend host. It says: %s",
             n / 1e6, Space::name(), e.what());
@@ -132,17 +143,77 @@ template <class Space> static PetscErrorCode Free(void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What still works with the memory of a device ends first */
+/* ---- The pool: blocks that were freed wait for those that ask for their size. All of them work in the
+   order of PETSc's vectors, so that what still works with a block has ended when the next one does ---- */
+
+struct HopsKokkosPool {
+  std::multimap<size_t, void *>      spare;
+  std::unordered_map<void *, size_t> size; /* of all blocks that came from here */
+};
+static HopsKokkosPool HopsKokkosBlocksOfPool;
+
+/* n and up to a quarter more: 4, 5, 6 or 7 times a power of two */
+static size_t PoolSize(size_t n)
+{
+  size_t unit = 64;
+
+  while (7 * unit < n) unit *= 2;
+  return (n + unit - 1) / unit * unit;
+}
+
+static PetscErrorCode PoolTrim(void)
+{
+  HopsKokkosPool *pool = &HopsKokkosBlocksOfPool;
+
+  PetscFunctionBegin;
+  for (auto &block : pool->spare) {
+    void *p = block.second;
+
+    pool->size.erase(p);
+    PetscCall(Free<HopsKokkosMemory>(&p));
+  }
+  pool->spare.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PoolMalloc(size_t n, void **p)
+{
+  HopsKokkosPool *pool = &HopsKokkosBlocksOfPool;
+  const size_t    size = PoolSize(n);
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto block = pool->spare.find(size);
+
+  if (block != pool->spare.end()) {
+    *p = block->second;
+    pool->spare.erase(block);
+  } else {
+    PetscCall(Malloc<HopsKokkosMemory>(size, p));
+    pool->size[*p] = size;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What another back end allocated does not wait: what works with it ends first */
 static PetscErrorCode PoolFree(void **p)
 {
+  HopsKokkosPool *pool = &HopsKokkosBlocksOfPool;
   HopsKokkosExec *exec;
 
   PetscFunctionBegin;
-  if (*p && !HopsKokkosOnHost) {
+  if (!*p) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto block = pool->size.find(*p);
+
+  if (block != pool->size.end()) {
+    pool->spare.insert({block->second, *p});
+    *p = NULL;
+  } else {
     PetscCall(HopsKokkosGetExec(NULL, &exec));
     HopsKokkosCall(exec->fence());
+    PetscCall(Free<HopsKokkosMemory>(p));
   }
-  PetscCall(Free<HopsKokkosMemory>(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,7 +316,7 @@ static constexpr bool HopsKokkosQueues = !HopsKokkosOnHost;
 
 const HopsMemoryOps HopsMemoryKokkos = {Malloc<HopsKokkosMemory>,
                                         Free<HopsKokkosMemory>,
-                                        Malloc<HopsKokkosMemory>,
+                                        PoolMalloc,
                                         PoolFree,
                                         Malloc<HopsKokkosPinned>,
                                         Free<HopsKokkosPinned>,

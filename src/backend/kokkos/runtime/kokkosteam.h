@@ -142,11 +142,11 @@ template <class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosScratch(cons
   return n ? m.team_scratch(level).get_shmem_aligned(n, HOPS_KOKKOS_ALIGN) : NULL;
 }
 
-/* The level for at most n bytes, which the compiler knows: Kokkos has 32 KiB of level 0 on hosts, and 40
-   on devices with the least */
-static constexpr int HopsKokkosLevel(size_t n)
+/* The level for at most n bytes of a team, which the compiler knows: Kokkos has 32 KiB of level 0 on hosts,
+   and 48 on devices, of which it takes a number for each thread */
+static constexpr int HopsKokkosLevel(size_t n, int threads = 1024)
 {
-  return n + HOPS_KOKKOS_ALIGN <= (HopsKokkosOnHost ? 32 : 40) * 1000 ? 0 : 1;
+  return n + HOPS_KOKKOS_ALIGN <= (HopsKokkosOnHost ? 32000 : 48 * 1024 - sizeof(double) * (threads + 2)) ? 0 : 1;
 }
 
 /* The same where the level is known: then the compiler is told that addresses are of the team's own memory */
@@ -160,13 +160,27 @@ template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosO
   return p;
 }
 
-template <class F, int BLOCKS> struct HopsKokkosPolicy {
-  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<F::lanes, BLOCKS>> Type;
-};
+/* Of so many lanes, of which registers must be had for so many teams at once, 0: for one. Without bounds
+   Kokkos refuses teams that are too large for the registers that the compiler took */
+template <int THREADS, int BLOCKS>
+using HopsKokkosPolicy = Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<THREADS, (BLOCKS > 0 ? BLOCKS : 1)>>;
 
-template <class F> struct HopsKokkosPolicy<F, 0> {
-  typedef Kokkos::TeamPolicy<HopsKokkosExec> Type;
-};
+/* As many of `blocks` teams as scratch of n bytes each leaves room for: Kokkos refuses others */
+static constexpr int HopsKokkosBlocks(int blocks, int threads, size_t n)
+{
+  return blocks > 1 && HopsKokkosLevel(n, threads) == 0 &&
+             blocks * (n + HOPS_KOKKOS_ALIGN + sizeof(double) * (threads + 2)) > HOPS_KOKKOS_SHARED
+           ? HopsKokkosBlocks(blocks - 1, threads, n)
+           : blocks;
+}
+
+/* As many of `cells` of a team as have n bytes each of level 0, at least one, if that has them */
+static constexpr int HopsKokkosCells(int cells, int threads, size_t n)
+{
+  return HopsKokkosOnHost || cells == 1 || HopsKokkosLevel(cells * n, cells * threads) == 0 || HopsKokkosLevel(n, threads)
+           ? cells
+           : HopsKokkosCells(cells - 1, threads, n);
+}
 
 /* Teams of a launch for cells a.first ... a.first + a.n - 1: on a host a team takes a group of them */
 template <class Team, class Cells> int HopsKokkosLeague(const Cells &a)
@@ -177,11 +191,11 @@ template <class Team, class Cells> int HopsKokkosLeague(const Cells &a)
 
 /* A functor of backend/lanes as Kokkos wants it */
 template <class F> struct HopsKokkosFunctor {
-  typedef typename HopsKokkosPolicy<F, HopsLanesBlocks<F>(0)>::Type Policy;
-  typedef typename Policy::member_type                              Member;
-  F                                                                 f;
-  size_t                                                            bytes;
-  int                                                               level;
+  typedef HopsKokkosPolicy<F::lanes, HopsLanesBlocks<F>(0)> Policy;
+  typedef typename Policy::member_type                      Member;
+  F                                                         f;
+  size_t                                                    bytes;
+  int                                                       level;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
@@ -191,9 +205,9 @@ template <class F> struct HopsKokkosFunctor {
 
 /* The same of parts */
 template <class real, class F> struct HopsKokkosParts {
-  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<F::lanes * F::cells, F::blocks>> Policy;
-  typedef typename Policy::member_type                                                             Member;
-  typedef HopsKokkosTeam<Member, real, F::lanes, F::cells>                                         Team;
+  typedef HopsKokkosPolicy<F::lanes * F::cells, F::blocks> Policy;
+  typedef typename Policy::member_type                     Member;
+  typedef HopsKokkosTeam<Member, real, F::lanes, F::cells> Team;
   static constexpr size_t numbers = F::template Numbers<Team>(), bytes = Team::cells * numbers * sizeof(typename Team::Value);
   static constexpr int    level = HopsKokkosLevel(bytes);
   F                       f;
@@ -234,7 +248,7 @@ struct HopsKokkosBack {
 
   static size_t Most()
   {
-    return (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(1) - HOPS_KOKKOS_ALIGN;
+    return (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(1) - HOPS_KOKKOS_ALIGN;
   }
 
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
@@ -258,7 +272,7 @@ struct HopsKokkosBack {
 
     PetscFunctionBegin;
     PetscCall(HopsKokkosGetExec(NULL, &exec));
-    most   = PetscMin(most, (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0));
+    most   = PetscMin(most, (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0));
     *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= most ? PETSC_TRUE : PETSC_FALSE;
     *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
     PetscFunctionReturn(PETSC_SUCCESS);

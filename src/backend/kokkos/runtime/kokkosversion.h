@@ -40,6 +40,17 @@ static constexpr bool              HopsKokkosOnHost = false;
   #endif
 #endif
 
+/* Bytes of shared memory of a multiprocessor */
+#if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100)
+  #define HOPS_KOKKOS_SHARED (228 * 1024)
+#elif defined(KOKKOS_ARCH_AMPERE80)
+  #define HOPS_KOKKOS_SHARED (164 * 1024)
+#elif defined(KOKKOS_ARCH_VOLTA70)
+  #define HOPS_KOKKOS_SHARED (96 * 1024)
+#else
+  #define HOPS_KOKKOS_SHARED (64 * 1024)
+#endif
+
 /* No other works beside the only thread of Serial */
 #if defined(KOKKOS_ENABLE_SERIAL)
 static constexpr bool HopsKokkosAlone = std::is_same<HopsKokkosExec, Kokkos::Serial>::value;
