@@ -289,7 +289,7 @@ template <class T, class V> struct HopsPatchSolveBricks {
     for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
       HopsPatchMultiply(team, S[d], false, p.size[d], stride, total, u, w);
     for (int e = team.lane(); e < total; e += team.size())
-      for (int g = 0; g < G && g < of; g++) HopsPatchAdd<Team>(a, patch(g).start + e, HopsLanesOf<T>(u[e], g));
+      for (int g = 0; g < G && g < of; g++) HopsPatchAdd<Team>(a, patch(g).start + e, HopsLanesNumber<T>(u[e], g));
   }
 };
 

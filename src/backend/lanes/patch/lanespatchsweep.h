@@ -435,7 +435,7 @@ template <class T, class V> struct HopsSweepBricks {
         for (int g = 0; g < G && g < of; g++) {
           const int to = a.idx[a.patches[patch(g)].start + e];
 
-          if (to != a.none) a.z[to] += (V)HopsLanesOf<T>(out[e], g);
+          if (to != a.none) a.z[to] += (V)HopsLanesNumber<T>(out[e], g);
         }
     }
     team.Sync();
