@@ -102,10 +102,14 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
   }
   KOKKOS_FORCEINLINE_FUNCTION bool Any(bool b) const
   {
+#if defined(__CUDA_ARCH__)
+    return __syncthreads_or(b); /* the team is a block */
+#else
     int any = b;
 
     if (lanes != 1) m.team_reduce(Kokkos::Max<int>(any));
     return any;
+#endif
   }
 };
 
@@ -212,6 +216,16 @@ struct HopsKokkosBack {
                ? PETSC_TRUE
                : PETSC_FALSE;
     *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode GetMost(size_t *bytes)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *bytes = HopsKokkosOnHost ? SIZE_MAX : (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0) - HOPS_KOKKOS_ALIGN;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -27,6 +27,7 @@
     Scan(n, x)                     x[n + 1] counts, of which the last is overwritten: their sums before each
     GetSizes(bytes, &teams, &own)  is there so much scratch? Teams that keep the machine busy: few where not,
                                    since they get scratch of the back end's memory
+    GetMost(bytes)                 the most scratch that a team can have of its own
     Team                           a team of doubles
 
   A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once.
