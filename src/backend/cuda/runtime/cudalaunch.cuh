@@ -137,4 +137,15 @@ struct HopsCudaBack {
     *teams = *own ? 16 * nsm : 2 * nsm;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  static PetscErrorCode GetOwn(size_t *bytes)
+  {
+    int device, most;
+
+    PetscFunctionBegin;
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    *bytes = (size_t)most;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };

@@ -115,10 +115,14 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   }
   KOKKOS_FORCEINLINE_FUNCTION bool Any(bool b) const
   {
+#if defined(__CUDA_ARCH__)
+    return __syncthreads_or(b); /* the team is a block */
+#else
     int any = b;
 
     if (lanes != 1) m.team_reduce(Kokkos::Max<int>(any));
     return any;
+#endif
   }
 };
 
@@ -275,6 +279,16 @@ struct HopsKokkosBack {
     most   = PetscMin(most, (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0));
     *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= most ? PETSC_TRUE : PETSC_FALSE;
     *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode GetOwn(size_t *bytes)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *bytes = HopsKokkosOnHost ? SIZE_MAX : (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0) - HOPS_KOKKOS_ALIGN;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -460,12 +460,11 @@ template <class Back> struct HopsLORVertexLaunches {
   template <int DIM, bool LUMP> static PetscErrorCode Run(const HopsLanesLORRun *s)
   {
     const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(typename Team::Value);
-    int          most;
-    PetscBool    own;
+    size_t       most;
 
     PetscFunctionBegin;
-    PetscCall(Back::GetSizes(one, &most, &own));
-    if (s->n < Team::group || s->Pg > s->P || !own) {
+    PetscCall(Back::GetOwn(&most));
+    if (s->n < Team::group || s->Pg > s->P || one > most) {
       if (s->Pg == 2) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
       else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s}));
     } else if (s->Pg > 2) PetscCall((RunNodal<DIM, LUMP>(s, one)));
