@@ -159,7 +159,7 @@ template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosO
   void *p = HopsKokkosScratch(m, LEVEL, n);
 
 #if defined(__CUDA_ARCH__)
-  if (LEVEL == 0) __builtin_assume(__isShared(p));
+  if (LEVEL == 0) __builtin_assume(!n || __isShared(p));
 #endif
   return p;
 }
@@ -193,17 +193,20 @@ template <class Team, class Cells> int HopsKokkosLeague(const Cells &a)
   return (a.n + Team::cells - 1) / Team::cells;
 }
 
-/* A functor of backend/lanes as Kokkos wants it */
-template <class F> struct HopsKokkosFunctor {
+/* A functor of backend/lanes as Kokkos wants it, with scratch of a level */
+template <class F, int LEVEL> struct HopsKokkosFunctor {
   typedef HopsKokkosPolicy<F::lanes, HopsLanesBlocks<F>(0)> Policy;
   typedef typename Policy::member_type                      Member;
   F                                                         f;
   size_t                                                    bytes;
-  int                                                       level;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosScratch(m, level, bytes));
+    f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosOwnScratch<LEVEL>(m, bytes));
+  }
+  PetscErrorCode Launch(const char name[], int teams) const
+  {
+    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, LEVEL, bytes, *this);
   }
 };
 
@@ -224,6 +227,12 @@ template <class real, class F> struct HopsKokkosParts {
   }
 };
 
+/* Has a team of a device so much scratch of its own? */
+static inline bool HopsKokkosOwn(size_t bytes)
+{
+  return bytes + HOPS_KOKKOS_ALIGN <= (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0);
+}
+
 /* As lanes.h asks for it */
 struct HopsKokkosBack {
   typedef HopsKokkosTeam<Kokkos::TeamPolicy<HopsKokkosExec>::member_type, double> Team;
@@ -235,11 +244,10 @@ struct HopsKokkosBack {
 
   template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f)
   {
-    typedef typename HopsKokkosFunctor<F>::Policy Policy;
-    const int level = bytes + HOPS_KOKKOS_ALIGN <= (size_t)Policy::scratch_size_max(0) ? 0 : 1; /* the first that has the room */
-
-    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, level, bytes,
-                                   HopsKokkosFunctor<F>{f, bytes, level});
+    if constexpr (!HopsKokkosOnHost) {
+      if (HopsKokkosOwn(bytes)) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams);
+    }
+    return HopsKokkosFunctor<F, 1>{f, bytes}.Launch(name, teams);
   }
 
   template <class real, class F> static PetscErrorCode Parts(const char name[], int n, const F &f)
