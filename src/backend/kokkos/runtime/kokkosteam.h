@@ -212,12 +212,12 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
 
 /* The same of parts */
 template <class real, class F> struct HopsKokkosParts {
-  typedef HopsKokkosPolicy<F::lanes * F::cells, F::blocks> Policy;
-  typedef typename Policy::member_type                     Member;
-  typedef HopsKokkosTeam<Member, real, F::lanes, F::cells> Team;
+  typedef typename Kokkos::TeamPolicy<HopsKokkosExec>::member_type Member;
+  typedef HopsKokkosTeam<Member, real, F::lanes, F::cells>         Team;
   static constexpr size_t numbers = F::template Numbers<Team>(), bytes = Team::cells * numbers * sizeof(typename Team::Value);
-  static constexpr int    level = HopsKokkosLevel(bytes);
-  F                       f;
+  static constexpr int    threads = F::lanes * F::cells, level = HopsKokkosLevel(bytes, threads);
+  typedef HopsKokkosPolicy<threads, HopsKokkosBlocks(F::blocks, threads, bytes)> Policy;
+  F                                                                              f;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
