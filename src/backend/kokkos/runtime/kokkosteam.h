@@ -206,6 +206,12 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
   }
   PetscErrorCode Launch(const char name[], int teams) const
   {
+    constexpr int blocks = HopsLanesBlocks<F>(0);
+
+    if constexpr (!HopsKokkosOnHost && blocks > 1) {
+      if (HopsKokkosBlocks(blocks, F::lanes, bytes) < blocks)
+        return HopsKokkosTeams<HopsKokkosPolicy<F::lanes, 1>>(name, teams, F::lanes, LEVEL, bytes, *this);
+    }
     return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, LEVEL, bytes, *this);
   }
 };
