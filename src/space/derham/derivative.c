@@ -83,7 +83,7 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   HopsValidHeader(to, HOPS_SPACE_CLASSID, 2);
   HopsValidPointer(D, 3);
   PetscCall(HopsDerivativeCheck(from, to));
-  if (from->backend->rows && from->backend == to->backend) {
+  if (from->backend->rows && !from->backend->host && from->backend == to->backend) {
     PetscCall(HopsDerivativeCreateDevice(from, to, 0, NULL, NULL, D));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

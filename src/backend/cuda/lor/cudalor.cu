@@ -15,7 +15,7 @@ static HopsLanesLORKernels Kernels()
   HopsCudaLORPattern(&k);
   HopsCudaLOROnce(&k);
   HopsCudaLORValues(&k);
-  k.lump = &HopsLumpCUDA;
+  k.lump = &HopsLumpKernelsCUDA;
   return k;
 }
 
@@ -24,11 +24,6 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
   static const HopsLanesLORKernels kernels = Kernels();
 
   return HopsLanesLORCreate(&kernels, space, gll, lor);
-}
-
-PetscErrorCode HopsCudaTranspose(size_t n, const int key[], int nkeys, int begin[], int entry[])
-{
-  return HopsLORRowLaunches<HopsCudaBack>::Transpose(n, key, nkeys, begin, entry);
 }
 
 const HopsRowsOps HopsRowsCUDA = HopsIncidenceLaunches<HopsCudaBack>::Table();

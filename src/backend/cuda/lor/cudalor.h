@@ -6,13 +6,11 @@
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode    HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, HopsLORAssembler *);
 PETSC_INTERN const HopsRowsOps HopsRowsCUDA;
-/* See Transpose() in laneslor.h */
-PETSC_INTERN PetscErrorCode HopsCudaTranspose(size_t n, const int key[], int nkeys, int begin[], int entry[]);
 
 /* What the launches of a file put in the table: cudalorvertex.cu, and so on */
-PETSC_INTERN void                   HopsCudaLORVertex(HopsLanesLORKernels *);
-PETSC_INTERN void                   HopsCudaLORPattern(HopsLanesLORKernels *);
-PETSC_INTERN void                   HopsCudaLOROnce(HopsLanesLORKernels *);
-PETSC_INTERN void                   HopsCudaLORValues(HopsLanesLORKernels *);
-PETSC_INTERN const HopsLanesLumpOps HopsLumpCUDA; /* cudalump.c */
+PETSC_INTERN void                  HopsCudaLORVertex(HopsLanesLORKernels *);
+PETSC_INTERN void                  HopsCudaLORPattern(HopsLanesLORKernels *);
+PETSC_INTERN void                  HopsCudaLOROnce(HopsLanesLORKernels *);
+PETSC_INTERN void                  HopsCudaLORValues(HopsLanesLORKernels *);
+PETSC_INTERN const HopsLumpKernels HopsLumpKernelsCUDA; /* cudalump.cu */
 EXTERN_C_END

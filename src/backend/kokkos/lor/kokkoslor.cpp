@@ -14,6 +14,7 @@ static HopsLanesLORKernels Kernels()
   HopsKokkosLORVertex(&k);
   HopsKokkosLORPattern(&k);
   HopsKokkosLORValues(&k);
+  k.lump = &HopsLumpKernelsKokkos;
   return k;
 }
 

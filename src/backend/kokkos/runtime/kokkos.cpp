@@ -64,7 +64,7 @@ static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssem
 
   PetscFunctionBegin;
   PetscCall(HopsKokkosLanes(&lanes));
-  if (lanes && sp->family == HOPS_H1) {
+  if (lanes) {
     PetscCall(HopsLORCreate_Kokkos(sp, gll, L));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -98,7 +98,7 @@ static HopsBackendOps Table()
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
-  b.rows           = HopsKokkosOnHost ? NULL : &HopsRowsKokkos;
+  b.rows           = &HopsRowsKokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;

@@ -1,6 +1,6 @@
 /* The low-order-refined matrix of back ends that launch kernels for teams of lanes. Rows are assembled by
    their owners from data at the vertices of the sub-cells. */
-#include "laneslor.h"
+#include "laneslump.h"
 
 /* ---- Memory of the back end, and copies ---- */
 
@@ -70,7 +70,7 @@ static PetscErrorCode Destroy(HopsLORAssembler *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FreeCoefficients(k));
-  if (k->lump) PetscCall((*k->kernels->lump->Destroy)(k));
+  if (k->lump) PetscCall(HopsLumpDestroy(k));
   PetscCall(Free(k, (void **)&k->tables));
   PetscCall(Free(k, (void **)&k->ijk));
   PetscCall(Free(k, (void **)&k->begin));
@@ -138,7 +138,7 @@ static PetscErrorCode SetUp(HopsLanesLOR k)
   PetscCall(CopyOut(k, &twice, k->bad, sizeof(int)));
   m->twice = twice;
   PetscCall((*k->kernels->Set)(k->mask, 0, sp->ncells));
-  if (k->lump) PetscCall((*k->kernels->lump->SetUp)(k));
+  if (k->lump) PetscCall(HopsLumpSetUp(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +193,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
     int    ncomp = dim == 3 && r.mixed ? 8 : 4;
 
     if (k->lump) {
-      PetscCall((*k->kernels->lump->Begin)(k, &r));
+      PetscCall(HopsLumpBegin(k, &r));
       ncomp = r.ncomp;
     }
     size = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
@@ -209,7 +209,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
     PetscCall((*k->kernels->Set)(d->mask, 0, sp->ncells + 4)); /* threads write whole words */
   }
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (k->lump) PetscCall((*k->kernels->lump->Begin)(k, &r));
+  if (k->lump) PetscCall(HopsLumpBegin(k, &r));
   PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &r.X));
   r.first = first;
   r.n     = n;
@@ -240,7 +240,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   PetscCall((*k->kernels->VertexData)(&r));
   PetscCall(CopyOut(k, &cell, k->bad, sizeof(int)));
   if (cell != none) *bad = first + cell;
-  if (k->lump && first + n == sp->ncells) PetscCall((*k->kernels->lump->Finish)(k, d));
+  if (k->lump && first + n == sp->ncells) PetscCall(HopsLumpFinish(k, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,7 +255,7 @@ static PetscErrorCode CompareMasks(HopsLORAssembler lor, HopsLORVertexData d, Pe
   PetscCheck(d, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Patterns without vertex data are the host's");
   PetscCall(SetUp(k));
   if (k->lump) {
-    PetscCall((*k->kernels->lump->Masks)(k, d, adopt, covered, coupled));
+    PetscCall(HopsLumpMasks(k, d, adopt, covered, coupled));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (n) {
@@ -383,7 +383,7 @@ static PetscErrorCode CountRows(HopsLORAssembler lor, HopsLORRows *rows)
     PetscCall((*k->kernels->Slots)(rows));
   }
   rows->anylong = PETSC_FALSE;
-  if (k->lump) PetscCall((*k->kernels->lump->Rows)(k, rows));
+  if (k->lump) PetscCall(HopsLumpRows(k, rows));
   else {
     PetscCall(FindOwners(k));
     PetscCall(AllocPlaces(k, rows));
@@ -408,7 +408,7 @@ static PetscErrorCode FillColumns(HopsLORAssembler lor, HopsLORRows *rows, unsig
     PetscCall(Malloc(k, rows->nmap, (void **)&d));
     PetscCall((*k->kernels->Set)(d, 0, rows->nmap));
   }
-  if (k->lump) PetscCall((*k->kernels->lump->Columns)(k, rows, d));
+  if (k->lump) PetscCall(HopsLumpColumns(k, rows, d));
   else if (rows->n && Once(k, rows)) PetscCall((*k->kernels->FillOnce)(&k->mesh, rows));
   else if (rows->n) PetscCall((*k->kernels->Columns)(&k->mesh, rows, d));
   if (rows->i[1]) PetscCall(CopyOut(k, used, d, rows->nmap));
@@ -434,7 +434,7 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
     rows->placed = PETSC_TRUE;
   }
   PetscCall(TimeBegin(k));
-  if (k->lump) PetscCall((*k->kernels->lump->Values)(k, d, rows));
+  if (k->lump) PetscCall(HopsLumpValues(k, d, rows));
   else if (rows->n) PetscCall((*k->kernels->Values)(&k->mesh, &d->v, rows));
   PetscCall(TimeEnd(k));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -518,7 +518,7 @@ PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *kernels, HopsSpace 
   PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
   PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", kernels->backend->name, k->P));
-  if (space->family != HOPS_H1) PetscCall((*k->kernels->lump->Create)(k));
+  if (space->family != HOPS_H1) PetscCall(HopsLumpCreate(k));
   k->head.ops    = &HopsLORLanes;
   k->head.kernel = k->name;
   *lor           = &k->head;

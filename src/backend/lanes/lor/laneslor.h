@@ -76,19 +76,7 @@ struct _HopsLORVertexData {
 
 typedef struct _HopsLanesLOR *HopsLanesLOR;
 
-/* Families other than H1. As in HopsLOROps, where no comment says otherwise */
-typedef struct {
-  PetscErrorCode (*Create)(HopsLanesLOR);
-  PetscErrorCode (*Destroy)(HopsLanesLOR);
-  /* components of the vertex data for the run's terms */
-  PetscErrorCode (*Begin)(HopsLanesLOR, HopsLanesLORRun *);
-  PetscErrorCode (*Finish)(HopsLanesLOR, HopsLORVertexData); /* numbers of all cells */
-  PetscErrorCode (*Masks)(HopsLanesLOR, HopsLORVertexData, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
-  PetscErrorCode (*SetUp)(HopsLanesLOR);               /* restr, begin, entry, mask and twice of the mesh are known */
-  PetscErrorCode (*Rows)(HopsLanesLOR, HopsLORRows *); /* row pointers */
-  PetscErrorCode (*Columns)(HopsLanesLOR, HopsLORRows *, unsigned char used[]);
-  PetscErrorCode (*Values)(HopsLanesLOR, HopsLORVertexData, HopsLORRows *);
-} HopsLanesLumpOps;
+typedef struct _HopsLumpKernels HopsLumpKernels; /* laneslump.h */
 
 /* No function waits for a device, or is called for no cells or no rows */
 typedef struct {
@@ -128,14 +116,14 @@ typedef struct {
   PetscErrorCode (*WidenRows)(const HopsLORRows *, int nc, const HopsLORRows *wide);
   PetscErrorCode (*WidenValues)(const HopsLORRows *, int nc, int c, const unsigned char fixed0[], const unsigned char fixed1[],
                                 const HopsLORRows *wide);
-  const HopsLanesLumpOps *lump; /* NULL: H1 alone */
+  const HopsLumpKernels *lump; /* of families other than H1 */
 } HopsLanesLORKernels;
 
 struct _HopsLanesLOR {
   struct _HopsLORAssembler   head;
   const HopsLanesLORKernels *kernels;
   HopsSpace                  space; /* not a reference: the matrix has one */
-  struct _HopsCudaLump      *lump;  /* of families other than H1 */
+  struct _HopsLump          *lump;  /* of families other than H1 */
   int                        P, Pg, nn;
   HopsBasis                  geom;
   double                    *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (the process's) */

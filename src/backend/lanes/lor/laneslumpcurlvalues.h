@@ -1,9 +1,10 @@
 /*
-  Low-order-refined matrices of H(curl) in 3D: values of rows by a stencil, see cudalumpcurl.cuh. Of one cell
+  Low-order-refined matrices of H(curl) in 3D: values of rows by a stencil, see laneslumpcurl.h. Of one cell
   a row has at most 33 entries, which 22 numbers of the masses around its edge make up; 13 and 5 where no cell
   couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
 */
-#include "cudalumpcurl.cuh"
+#pragma once
+#include "laneslumpcurl.h"
 
 /*
   Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers. With c_f the circulation
@@ -14,8 +15,7 @@
   along b, -1 at the last, else 0; sk along c. What neighbours get that are not there is meaningless.
 */
 template <bool COUPLED>
-__host__ __device__ __forceinline__ static void Contributions(const HopsCudaLumpMesh &m, const Edge &e,
-                                                              const double *__restrict__ X, double   x[])
+HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge &e, const double *X, double x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
   const bool has0 = m.has[0], has1 = m.has[1];
@@ -89,10 +89,9 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   two places are the same, all of a word are read before any is written
 */
 template <bool COUPLED>
-__device__ __forceinline__ static void AddShared(const PlaceWords<COUPLED> &word, double x[], double s[], int lo, int none,
-                                                 bool fresh)
+HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], double s[], int lo, int none, bool fresh)
 {
-  constexpr int N = Stencil<COUPLED>::N;
+  constexpr int N = HopsCurlStencil<COUPLED>::N;
 
 #pragma unroll
   for (int w = 0; w < N; w += HOPS_CURL_WORD) {
@@ -114,10 +113,10 @@ __device__ __forceinline__ static void AddShared(const PlaceWords<COUPLED> &word
 
 /* The same with V and V1 where the row's entries of block 0, n0 of them, and of block 1 lie */
 template <bool COUPLED>
-__device__ __forceinline__ static void AddBlocks(const PlaceWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
+HOPS_LANES void HopsCurlAddBlocks(const HopsCurlWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
 {
 #pragma unroll
-  for (int i = 0; i < Stencil<COUPLED>::N; i++) {
+  for (int i = 0; i < HopsCurlStencil<COUPLED>::N; i++) {
     const int p = word.Get(i, &x[i]);
 
     if (p == HOPS_CURL_NONE) continue;
@@ -127,77 +126,73 @@ __device__ __forceinline__ static void AddBlocks(const PlaceWords<COUPLED> &word
 }
 
 /*
-  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries
-  and one a thread for what has no place, and written as one piece. Rows that do not fit take their values in
-  global memory. A row of one cell and of nothing that was received is set, not added to.
+  A team's rows lie side by side in block 0: their values are put together in its scratch, `room` entries and
+  one a lane for what has no place, and written as one piece. Rows that do not fit take their values where
+  they are to be. A row of one cell and of nothing that was received is set, not added to.
 */
-template <bool COUPLED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8)
-  Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
-{
-  extern __shared__ double shared[];
-  __shared__ int           rowof[HOPS_CURL_THREADS], lo[HOPS_CURL_THREADS + 1], first[HOPS_CURL_THREADS];
-  __shared__ bool          alone[HOPS_CURL_THREADS];
-  const Block              b(m, rows, Starts<COUPLED>(rows));
-  const int                t = threadIdx.x, *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
-  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
+template <bool COUPLED> struct HopsCurlValues {
+  static constexpr int lanes = HOPS_CURL_LANES, blocks = COUPLED ? 4 : 8;
+  HopsLumpMesh         m;
+  HopsLORRows          rows;
+  const int           *start;
 
-  if (t < b.n) {
-    lo[t]    = i0[t] - base;
-    first[t] = b.b0;
-    alone[t] = apart && b.b1 - b.b0 == 1 && !(rows.slot && rows.slot[b.r0 + t] >= 0);
-    if (t == b.n - 1) lo[b.n] = len;
-    if (two)
-      for (int k = rows.i[1][b.r0 + t]; k < rows.i[1][b.r0 + t + 1]; k++) rows.v[1][k] = 0;
+  static size_t Bytes()
+  {
+    return HopsLanesOf(lanes) * ((HopsCurlStencil<COUPLED>::ROOM + 1) * sizeof(double) + 3 * sizeof(int) + sizeof(bool)) +
+           sizeof(int);
   }
-  __syncthreads();
-  if (fits) {
-    for (int i = t / 32; i < b.n; i += HOPS_CURL_THREADS / 32)
-      for (int k = lo[i] + t % 32; k < lo[i + 1] && !alone[i]; k += 32) shared[k] = 0;
-  } else {
-    for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = 0;
-  }
-  for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    double              x[Stencil<COUPLED>::N];
-    PlaceWords<COUPLED> word;
-    int                 turn = -1, i = 0;
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *shared) const
+  {
+    constexpr int T = HopsLanesOf(lanes), W = HopsLanesOf(32), room = T * HopsCurlStencil<COUPLED>::ROOM;
+    /* [T] which row an entry is of; [T + 1] where rows begin; [T] their first entries; [T] is the row set? */
+    int                      *rowof = (int *)(shared + room + T), *lo = rowof + T, *first = lo + T + 1;
+    bool                     *alone = (bool *)(first + T);
+    const HopsCurlBlock<Team> b(team, m, rows, start);
+    const int                 t = team.lane(), *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
+    const bool                fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
 
-    b.FindRows(kc, rowof);
-    __syncthreads();
-    if (kc + t < b.k1) {
-      const int e = m.entry[kc + t], c = CellOf(m, e);
-
-      i    = rowof[t];
-      turn = kc + t - max(first[i], kc);
-      word.Load(rows, kc + t);
-      Contributions<COUPLED>(m, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), m.numbers + (size_t)c * m.n, x);
+    if (t < b.n) {
+      lo[t]    = i0[t] - base;
+      first[t] = b.b0;
+      alone[t] = apart && b.b1 - b.b0 == 1 && !(rows.slot && rows.slot[b.r0 + t] >= 0);
+      if (t == b.n - 1) lo[b.n] = len;
+      if (two)
+        for (int k = rows.i[1][b.r0 + t]; k < rows.i[1][b.r0 + t + 1]; k++) rows.v[1][k] = 0;
     }
-    for (int j = 0;; j++) {
-      if (turn == j) {
-        if (apart) AddShared(word, x, shared, lo[i], room + t, alone[i]);
-        else
-          AddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i],
-                    two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
+    team.Sync();
+    if (fits) {
+      for (int i = t / W; i < b.n; i += T / W)
+        for (int k = lo[i] + t % W; k < lo[i + 1] && !alone[i]; k += W) shared[k] = 0;
+    } else {
+      for (int k = t; k < len; k += T) rows.v[0][base + k] = 0;
+    }
+    for (int kc = b.k0; kc < b.k1; kc += T) {
+      double                 x[HopsCurlStencil<COUPLED>::N];
+      HopsCurlWords<COUPLED> word;
+      int                    turn = -1, i = 0;
+
+      b.FindRows(kc, rowof);
+      team.Sync();
+      if (kc + t < b.k1) {
+        const int e = m.entry[kc + t], c = CellOf(e, m.perentry);
+
+        i    = rowof[t];
+        turn = kc + t - HopsMax(first[i], kc);
+        word.Load(rows, kc + t);
+        HopsCurlContributions<COUPLED>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
+                                       m.numbers + (size_t)c * m.n, x);
       }
-      if (!__syncthreads_or(turn > j)) break;
+      for (int j = 0;; j++) {
+        if (turn == j) {
+          if (apart) HopsCurlAdd(word, x, shared, lo[i], room + t, alone[i]);
+          else
+            HopsCurlAddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i],
+                              two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
+        }
+        if (!team.Any(turn > j)) break;
+      }
     }
+    if (!fits) return;
+    for (int k = t; k < len; k += T) rows.v[0][base + k] = shared[k];
   }
-  if (!fits) return;
-  for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = shared[k];
-}
-
-template <bool COUPLED> static void LaunchValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
-{
-  const int room = HOPS_CURL_THREADS * Stencil<COUPLED>::ROOM;
-
-  Values<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, (room + HOPS_CURL_THREADS) * sizeof(double), stream>>>(*m, *rows, room);
-}
-
-PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  if (rows->coupled) LaunchValues<true>(m, rows, stream);
-  else LaunchValues<false>(m, rows, stream);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+};

@@ -1,18 +1,17 @@
 /*
   Low-order-refined matrices of H(curl) in 3D: rows by a stencil, since all edges of a lattice along a
-  direction have the same neighbours, as far as these lie in the cell. A thread works on one cell of a row. As
-  in H1 (cudalorvalues.cu), where the contributions of a cell go in a row is kept: seven bits for each
-  neighbour, its sign among them. Rows with more columns than Stencil::MAX take the tables of cudalumprows.cu.
+  direction have the same neighbours, as far as these lie in the cell. A lane works on one cell of a row. As
+  in H1, where the contributions of a cell go in a row is kept: seven bits for each neighbour, its sign among
+  them. Rows with more columns than HopsCurlStencil::MAX take the tables of laneslumprows.h.
 */
 #pragma once
-#include <backend/cuda/runtime/cudateam.cuh>
-#include <backend/lanes/lor/laneslorrow.h>
-#include "cudalump.h"
+#include "laneslorrow.h"
+#include "laneslump.h"
 
 #define HOPS_CURL_NONE    63 /* place of a neighbour that is not there, or is constrained: all bits */
 #define HOPS_CURL_BITS    7
 #define HOPS_CURL_WORD    9   /* places of a word */
-#define HOPS_CURL_THREADS 128 /* rows of a block, at most */
+#define HOPS_CURL_LANES   128 /* of a team, and rows of its block at most */
 #define HOPS_CURL_ENTRIES 120 /* cells of its rows, or few more */
 
 /* ---- The stencil ---- */
@@ -24,41 +23,41 @@
     A(-,-); 5-8 B(I,h,0), along b at node i + I, behind (h = 0) or before (1) the row's edge, I varies
     slowest; 17-24 B(I,h,K), K = +1, -1; 9-12 C(I,0,h), along c; 25-32 C(I,J,h), J = +1, -1.
 */
-struct Neighbour {
+struct HopsCurlNeighbour {
   int dir, i, j, k;
 };
 
-__host__ __device__ constexpr static Neighbour NeighbourOf(int s)
+HOPS_LANES_CONSTEXPR HopsCurlNeighbour HopsCurlNeighbourOf(int s)
 {
-  return s == 0   ? Neighbour{0, 0, 0, 0}
-         : s < 3  ? Neighbour{0, 0, s == 1 ? 1 : -1, 0}
-         : s < 5  ? Neighbour{0, 0, 0, s == 3 ? 1 : -1}
-         : s < 9  ? Neighbour{1, (s - 5) >> 1, -((s - 5) & 1), 0}
-         : s < 13 ? Neighbour{2, (s - 9) >> 1, 0, -((s - 9) & 1)}
-         : s < 17 ? Neighbour{0, 0, (s - 13) >> 1 ? -1 : 1, (s - 13) & 1 ? -1 : 1}
-         : s < 25 ? Neighbour{1, (s - 17) >> 2, -((s - 17) >> 1 & 1), (s - 17) & 1 ? -1 : 1}
-                  : Neighbour{2, (s - 25) >> 2, (s - 25) >> 1 & 1 ? -1 : 1, -((s - 25) & 1)};
+  return s == 0   ? HopsCurlNeighbour{0, 0, 0, 0}
+         : s < 3  ? HopsCurlNeighbour{0, 0, s == 1 ? 1 : -1, 0}
+         : s < 5  ? HopsCurlNeighbour{0, 0, 0, s == 3 ? 1 : -1}
+         : s < 9  ? HopsCurlNeighbour{1, (s - 5) >> 1, -((s - 5) & 1), 0}
+         : s < 13 ? HopsCurlNeighbour{2, (s - 9) >> 1, 0, -((s - 9) & 1)}
+         : s < 17 ? HopsCurlNeighbour{0, 0, (s - 13) >> 1 ? -1 : 1, (s - 13) & 1 ? -1 : 1}
+         : s < 25 ? HopsCurlNeighbour{1, (s - 17) >> 2, -((s - 17) >> 1 & 1), (s - 17) & 1 ? -1 : 1}
+                  : HopsCurlNeighbour{2, (s - 25) >> 2, (s - 25) >> 1 & 1 ? -1 : 1, -((s - 25) & 1)};
 }
 
 /* COUPLED: does some cell couple directions? */
-template <bool COUPLED> struct Stencil {
+template <bool COUPLED> struct HopsCurlStencil {
   enum {
     N     = COUPLED ? 33 : 13,
     WORDS = (N + HOPS_CURL_WORD - 1) / HOPS_CURL_WORD,
-    MAX   = HOPS_CUDA_CURL_MAX(COUPLED), /* columns of a row */
-    SLOTS = MAX + 1,                     /* of its hash table, */
-    BITS  = COUPLED ? 6 : 5,             /* 1 << BITS */
-    ROOM  = COUPLED ? 36 : 14            /* columns of a row on the average of a block, for which there is shared memory */
+    MAX   = HOPS_CURL_MAX(COUPLED), /* columns of a row */
+    SLOTS = MAX + 1,                /* of its hash table, */
+    BITS  = COUPLED ? 6 : 5,        /* 1 << BITS */
+    ROOM  = COUPLED ? 36 : 14       /* columns of a row on the average of a block, for which there is shared memory */
   };
 };
 
 /* An edge in its cell */
-struct Edge {
+struct HopsCurlEdge {
   int  P, a, b, c, x[3], i, j, k; /* P nodes a direction; place along x, y, z, and along a, b, c */
   bool jm, jp, km, kp;            /* is there more of the cell behind and before it, along b and c? */
   bool on_ab, on_bc, on_ac;       /* coupled pairs */
 
-  __host__ __device__ __forceinline__ Edge(int P_, int place, int mask)
+  HOPS_LANES HopsCurlEdge(int P_, int place, int mask)
   {
     P    = P_;
     a    = place >> 24;
@@ -81,13 +80,13 @@ struct Edge {
   }
   /* edges along d, or (open = 0) faces across d: stride of direction f, and index of the one with the same
      indices */
-  __host__ __device__ __forceinline__ int Stride(int d, int f, int open) const
+  HOPS_LANES int Stride(int d, int f, int open) const
   {
     const int n0 = P - ((d == 0) == (open != 0)), n1 = P - ((d == 1) == (open != 0));
 
     return f == 0 ? 1 : (f == 1 ? n0 : n0 * n1);
   }
-  __host__ __device__ __forceinline__ int Index(int d, int open) const
+  HOPS_LANES int Index(int d, int open) const
   {
     const int n0 = P - ((d == 0) == (open != 0)), n1 = P - ((d == 1) == (open != 0));
 
@@ -96,10 +95,10 @@ struct Edge {
 };
 
 /* Is neighbour s in the cell, and does its entry belong to the pattern? */
-__host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m, const Edge &e, int s)
+HOPS_LANES bool HopsCurlExists(const HopsLumpMesh &m, const HopsCurlEdge &e, int s)
 {
-  const Neighbour n  = NeighbourOf(s);
-  bool            ok = true;
+  const HopsCurlNeighbour n  = HopsCurlNeighbourOf(s);
+  bool                    ok = true;
 
   if (n.dir == 1 ? n.j == 0 : n.j > 0) ok = ok && e.jp;
   if (n.j < 0) ok = ok && e.jm;
@@ -114,7 +113,7 @@ __host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m
 }
 
 /* The cell's entry of each of N neighbours, or -1 */
-template <int N> __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
+template <int N> HOPS_LANES void HopsCurlEntries(const HopsLumpMesh &m, const HopsCurlEdge &e, int entry[])
 {
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
   int       base[3], st[3][3];
@@ -127,88 +126,92 @@ template <int N> __host__ __device__ __forceinline__ static void Entries(const H
   }
 #pragma unroll
   for (int s = 0; s < N; s++) {
-    const Neighbour n = NeighbourOf(s);
+    const HopsCurlNeighbour n = HopsCurlNeighbourOf(s);
 
-    entry[s] = Exists(m, e, s) ? base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2] : -1;
+    entry[s] = HopsCurlExists(m, e, s) ? base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2] : -1;
   }
 }
 
 /* ---- Blocks of rows, and the cells of these ---- */
 
-/* e / ne, exact for e < 2^31 */
-__device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
-{
-  return __double2int_rd((e + 0.5) * m.perentry);
-}
-
 /* Where the blocks of rows start, behind the places */
-template <bool COUPLED> __host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
+template <bool COUPLED> static int *HopsCurlStarts(const HopsLORRows &rows)
 {
-  return (int *)(rows.place + (size_t)rows.nplace * Stencil<COUPLED>::WORDS);
+  return (int *)(rows.place + (size_t)rows.nplace * HopsCurlStencil<COUPLED>::WORDS);
 }
 
-/* Rows of a block: n from r0 on, with the entries k0..k1-1; b0, b1: those of this thread's row */
-struct Block {
-  int r0, n, k0, k1, b0, b1;
+/* Rows of a team's block: n from r0 on, at most as many as there are lanes, with the entries k0..k1-1; b0,
+   b1: those of this lane's row */
+template <class Team> struct HopsCurlBlock {
+  int lane, r0, n, k0, k1, b0, b1;
 
-  __device__ __forceinline__ Block(const HopsCudaLumpMesh &m, const HopsLORRows &rows, const int start[])
+  HOPS_LANES HopsCurlBlock(const Team &team, const HopsLumpMesh &m, const HopsLORRows &rows, const int start[])
   {
-    r0 = start[blockIdx.x];
-    n  = start[blockIdx.x + 1] - r0;
+    lane = team.lane();
+    r0   = start[team.index()];
+    n    = start[team.index() + 1] - r0;
 
     const int *begin = m.begin + rows.first + r0;
 
     k0 = begin[0];
     k1 = begin[n];
-    b0 = (int)threadIdx.x < n ? begin[threadIdx.x] : 0;
-    b1 = (int)threadIdx.x < n ? begin[threadIdx.x + 1] : 0;
+    b0 = lane < n ? begin[lane] : 0;
+    b1 = lane < n ? begin[lane + 1] : 0;
   }
-  /* of the entries k, k + 1, ..., as many as there are threads: whose row each is */
-  __device__ __forceinline__ void FindRows(int k, int row[]) const
+  /* of the entries k, k + 1, ..., as many as there are lanes: whose row each is */
+  HOPS_LANES void FindRows(int k, int row[]) const
   {
-    for (int i = max(b0, k); i < min(b1, k + HOPS_CURL_THREADS); i++) row[i - k] = threadIdx.x;
+    for (int i = HopsMax(b0, k); i < HopsMin(b1, k + HopsLanesOf(HOPS_CURL_LANES)); i++) row[i - k] = lane;
   }
 };
 
 /* ---- Places ---- */
 
-typedef unsigned long long Word;
+/* x, with the opposite sign where bit 31 of `flip` is set */
+HOPS_LANES double HopsCurlFlip(double x, int flip)
+{
+#if defined(__CUDA_ARCH__)
+  return __hiloint2double(__double2hiint(x) ^ (flip & 0x80000000), __double2loint(x));
+#else
+  return flip < 0 ? -x : x;
+#endif
+}
 
-template <bool COUPLED> struct PlaceWords {
+template <bool COUPLED> struct HopsCurlWords {
   enum {
-    WORDS = Stencil<COUPLED>::WORDS
+    WORDS = HopsCurlStencil<COUPLED>::WORDS
   };
-  Word w[WORDS];
+  unsigned long long w[WORDS];
 
-  __device__ __forceinline__ void Clear()
+  HOPS_LANES void Clear()
   {
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) w[i] = ~(Word)0;
+    for (int i = 0; i < WORDS; i++) w[i] = ~(unsigned long long)0;
   }
   /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the
      opposite sign */
-  __device__ __forceinline__ void Set(int s, int p, bool negative)
+  HOPS_LANES void Set(int s, int p, bool negative)
   {
-    w[s / HOPS_CURL_WORD] ^= (Word)((p | (int)negative << 6) ^ 127) << (HOPS_CURL_BITS * (s % HOPS_CURL_WORD));
+    w[s / HOPS_CURL_WORD] ^= (unsigned long long)((p | (int)negative << 6) ^ 127) << (HOPS_CURL_BITS * (s % HOPS_CURL_WORD));
   }
-  __device__ __forceinline__ int Get(int s) const
+  HOPS_LANES int Get(int s) const
   {
     return (int)(w[s / HOPS_CURL_WORD] >> (HOPS_CURL_BITS * (s % HOPS_CURL_WORD))) & HOPS_CURL_NONE;
   }
   /* and x with the sign */
-  __device__ __forceinline__ int Get(int s, double *x) const
+  HOPS_LANES int Get(int s, double *x) const
   {
     const int p = (int)(w[s / HOPS_CURL_WORD] >> (HOPS_CURL_BITS * (s % HOPS_CURL_WORD)));
 
-    *x = __hiloint2double(__double2hiint(*x) ^ (p << 25 & 0x80000000), __double2loint(*x));
+    *x = HopsCurlFlip(*x, p << 25);
     return p & HOPS_CURL_NONE;
   }
-  __device__ __forceinline__ void Store(const HopsLORRows &rows, int k) const
+  HOPS_LANES void Store(const HopsLORRows &rows, int k) const
   {
 #pragma unroll
     for (int i = 0; i < WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
-  __device__ __forceinline__ void Load(const HopsLORRows &rows, int k)
+  HOPS_LANES void Load(const HopsLORRows &rows, int k)
   {
 #pragma unroll
     for (int i = 0; i < WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];

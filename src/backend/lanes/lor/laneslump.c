@@ -1,6 +1,6 @@
-/* CUDA back end: low-order-refined matrices of H(curl), H(div) and L2: the tables that say which numbers make
-   up an entry, see cudalump.h. */
-#include "cudalump.h"
+/* Low-order-refined matrices of H(curl), H(div) and L2 of back ends that launch kernels for teams of lanes:
+   the tables that say which numbers make up an entry, see laneslump.h. */
+#include "laneslump.h"
 
 #define HOPS_LUMP_MAX 512 /* terms of a row while it is put together */
 
@@ -10,11 +10,11 @@ static int Pair(int a, int b)
   return a + b - 1;
 }
 
-static PetscErrorCode Create(HopsLanesLOR k)
+PetscErrorCode HopsLumpCreate(HopsLanesLOR k)
 {
-  HopsSpace             sp  = k->space;
-  const int             dim = (int)sp->dim, P = k->P;
-  struct _HopsCudaLump *u;
+  HopsSpace         sp  = k->space;
+  const int         dim = (int)sp->dim, P = k->P;
+  struct _HopsLump *u;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&u));
@@ -29,14 +29,13 @@ static PetscErrorCode Create(HopsLanesLOR k)
   u->mesh.nfree    = (int)(sp->nT + sp->nG);
   u->mesh.perentry = 1.0 / sp->ne;
   u->mesh.stencil  = sp->family == HOPS_HCURL && dim == 3 && P < 256;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d, %s", P, HopsFamilies[sp->family]));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->kernels->backend->name, P, HopsFamilies[sp->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What H1 has too */
-static PetscErrorCode SetUp(HopsLanesLOR k)
+PetscErrorCode HopsLumpSetUp(HopsLanesLOR k)
 {
-  HopsCudaLumpMesh *m = &k->lump->mesh;
+  HopsLumpMesh *m = &k->lump->mesh;
 
   PetscFunctionBegin;
   m->restr = k->mesh.restr;
@@ -47,13 +46,27 @@ static PetscErrorCode SetUp(HopsLanesLOR k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
+/* *d is a copy of n bytes */
+static PetscErrorCode ToBack(HopsLanesLOR k, size_t n, const void *h, void **d)
 {
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+
+  PetscFunctionBegin;
+  PetscCall((*memory->PoolMalloc)(n, d));
+  PetscCall((*memory->Copy)(NULL, *d, h, n, HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeTables(HopsLanesLOR k)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  struct _HopsLump    *u      = k->lump;
+
   PetscFunctionBegin;
   for (int m = 0; m < 8; m++) {
-    PetscCall(HopsCudaPoolFree(&u->count[m]));
-    PetscCall(HopsCudaPoolFree(&u->term[m]));
-    PetscCall(HopsCudaPoolFree(&u->col[m]));
+    PetscCall((*memory->PoolFree)(&u->count[m]));
+    PetscCall((*memory->PoolFree)(&u->term[m]));
+    PetscCall((*memory->PoolFree)(&u->col[m]));
     u->mesh.table[m].count = NULL;
     u->mesh.table[m].term  = NULL;
     u->mesh.table[m].col   = NULL;
@@ -61,12 +74,14 @@ static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Destroy(HopsLanesLOR k)
+PetscErrorCode HopsLumpDestroy(HopsLanesLOR k)
 {
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+
   PetscFunctionBegin;
-  PetscCall(FreeTables(k->lump));
-  PetscCall(HopsCudaPoolFree((void **)&k->lump->number));
-  PetscCall(HopsCudaPoolFree((void **)&k->lump->at));
+  PetscCall(FreeTables(k));
+  PetscCall((*memory->PoolFree)((void **)&k->lump->number));
+  PetscCall((*memory->PoolFree)((void **)&k->lump->at));
   PetscCall(PetscFree(k->lump));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,8 +94,7 @@ static void Extent(const HopsLayout *l, int dim, int P, int a, int b, int n[3])
   for (int d = 0; d < 3; d++) n[d] = d >= dim ? 1 : (l->open[a][d] && l->open[b][d] ? P - 1 : P);
 }
 
-static void Number(HopsLanesLOR k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor,
-                   HopsCudaLumpNumber *out)
+static void Number(HopsLanesLOR k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor, HopsLumpNumber *out)
 {
   const int     dim = k->lump->mesh.dim, P = k->P;
   const double *z = k->gll + P * P, *weight = z + P;
@@ -101,11 +115,12 @@ static void Number(HopsLanesLOR k, const HopsLayout *l, int a, int b, const int 
    mixed ones */
 static PetscErrorCode SetNumbers(HopsLanesLOR k)
 {
-  struct _HopsCudaLump *u   = k->lump;
-  const int             dim = u->mesh.dim, P = k->P;
-  HopsCudaLumpNumber   *h;
-  int                   n = 0, comp = 0;
-  PetscReal             h1;
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  struct _HopsLump    *u      = k->lump;
+  const int            dim = u->mesh.dim, P = k->P;
+  HopsLumpNumber      *h;
+  int                  n = 0, comp = 0;
+  PetscReal            h1;
 
   PetscFunctionBegin;
   PetscCall(HopsVertexEdgeMass(k->P, &h1));
@@ -141,17 +156,16 @@ static PetscErrorCode SetNumbers(HopsLanesLOR k)
     u->mesh.own[t]   = u->diag[t];
     u->mesh.mixed[t] = u->mixed[t][0];
   }
-  PetscCall(HopsCudaPoolFree((void **)&u->number));
-  PetscCall(HopsCudaPoolMalloc(n * sizeof(*h), (void **)&u->number));
-  PetscCall(HopsCopy_CUDA(NULL, u->number, h, n * sizeof(*h), HOPS_COPY_IN));
+  PetscCall((*memory->PoolFree)((void **)&u->number));
+  PetscCall(ToBack(k, n * sizeof(*h), h, (void **)&u->number));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(HopsLanesLOR k, HopsLanesLORRun *r)
+PetscErrorCode HopsLumpBegin(HopsLanesLOR k, HopsLanesLORRun *r)
 {
-  struct _HopsCudaLump *u      = k->lump;
-  const PetscBool       has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
+  struct _HopsLump *u      = k->lump;
+  const PetscBool   has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
 
   PetscFunctionBegin;
   r->lump      = true;
@@ -166,23 +180,22 @@ static PetscErrorCode Begin(HopsLanesLOR k, HopsLanesLORRun *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Finish(HopsLanesLOR k, HopsLORVertexData d)
+PetscErrorCode HopsLumpFinish(HopsLanesLOR k, HopsLORVertexData d)
 {
-  struct _HopsCudaLump *u    = k->lump;
-  const PetscInt        nc   = k->space->ncells;
-  const size_t          size = (size_t)nc * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
-  cudaStream_t          stream;
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  struct _HopsLump    *u      = k->lump;
+  const PetscInt       nc     = k->space->ncells;
+  const size_t         size   = (size_t)nc * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
   if (size != d->numbersize) {
-    PetscCall(HopsCudaPoolFree(&d->numbers));
-    PetscCall(HopsCudaPoolMalloc(size, &d->numbers));
+    PetscCall((*memory->PoolFree)(&d->numbers));
+    PetscCall((*memory->PoolMalloc)(size, &d->numbers));
     d->numbersize = size;
   }
   u->mesh.n       = u->n[d->v.mixed ? 1 : 0];
   u->mesh.numbers = (const double *)d->numbers;
-  PetscCall(HopsCudaLumpNumbers(&u->mesh, nc, d->v.ncomp, u->number, d->v.v, (double *)d->numbers, stream));
+  if (nc) PetscCall((*k->kernels->lump->Numbers)(&u->mesh, nc, d->v.ncomp, u->number, d->v.v, (double *)d->numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +240,7 @@ static PetscErrorCode AddTerm(RowTerms *r, int col, int number, int sign)
 }
 
 /* Entities that a mass couples with entity x: y[], with the numbers of the entries; returns how many */
-static int Coupled(const struct _HopsCudaLump *u, int t, unsigned char mask, int x, int y[], int number[])
+static int Coupled(const struct _HopsLump *u, int t, unsigned char mask, int x, int y[], int number[])
 {
   const HopsLayout *l   = &u->l[t];
   const int         dim = u->mesh.dim, P = u->mesh.P;
@@ -289,9 +302,14 @@ static PetscErrorCode Transpose(const HopsIncidence *inc, int ne, int **start, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static HopsLumpTerm Term(int col, int number, int subtracted)
+{
+  return col + ((HopsLumpTerm)(2 * number + subtracted) << 32);
+}
+
 /* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one
    another. Ready for the next row then */
-static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
+static int Emit(RowTerms *r, HopsLumpTerm out[])
 {
   int n = 0;
 
@@ -300,16 +318,12 @@ static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
 
     for (int i = r->first[s]; i >= 0; i = r->next[i]) {
       if (!r->sign[i]) continue;
-      out[n].col     = r->col[s];
-      out[n++].value = 2 * r->number[i] + (r->sign[i] < 0);
+      out[n++] = Term(r->col[s], r->number[i], r->sign[i] < 0);
     }
     if (n == start) { /* all cancel: a zero belongs to the pattern all the same */
-      for (int k = 0; k < 2; k++, n++) {
-        out[n].col   = r->col[s];
-        out[n].value = 2 * r->number[r->first[s]] + k;
-      }
+      for (int k = 0; k < 2; k++) out[n++] = Term(r->col[s], r->number[r->first[s]], k);
     }
-    out[n - 1].col |= HOPS_LUMP_LAST;
+    out[n - 1] |= HOPS_LUMP_LAST;
     r->slot[r->col[s]] = -1;
   }
   r->n = r->ncols = 0;
@@ -318,13 +332,13 @@ static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
 
 static PetscErrorCode CreateTable(HopsLanesLOR k, unsigned char mask)
 {
-  struct _HopsCudaLump *u  = k->lump;
-  const int             ne = u->mesh.ne;
-  HopsIncidence         inc;
-  int                  *start = NULL, *f = NULL, *sign = NULL, *count, *col, most = 0, mostcols = 0;
-  HopsCudaLumpTerm     *rows, *ell;
-  size_t                total = 0, room;
-  RowTerms             *r;
+  struct _HopsLump *u  = k->lump;
+  const int         ne = u->mesh.ne;
+  HopsIncidence     inc;
+  int              *start = NULL, *f = NULL, *sign = NULL, *count, *col, most = 0, mostcols = 0;
+  HopsLumpTerm     *rows, *ell;
+  size_t            total = 0, room;
+  RowTerms         *r;
 
   PetscFunctionBegin;
   if (u->has[0]) {
@@ -367,20 +381,17 @@ static PetscErrorCode CreateTable(HopsLanesLOR k, unsigned char mask)
   total = 0;
   for (int i = 0; i < ne; i++)
     for (int t = 0, c = 0; t < (count[i] & 65535); t++) {
-      const HopsCudaLumpTerm x = rows[total++];
+      const HopsLumpTerm x = rows[total++];
 
       ell[(size_t)t * ne + i] = x;
-      if (x.col & HOPS_LUMP_LAST) col[(size_t)c++ * ne + i] = x.col & ~HOPS_LUMP_LAST;
+      if (x & HOPS_LUMP_LAST) col[(size_t)c++ * ne + i] = (int)(x & (HOPS_LUMP_LAST - 1));
     }
-  PetscCall(HopsCudaPoolMalloc(ne * sizeof(int), &u->count[mask]));
-  PetscCall(HopsCudaPoolMalloc((size_t)most * ne * sizeof(*ell), &u->term[mask]));
-  PetscCall(HopsCopy_CUDA(NULL, u->count[mask], count, ne * sizeof(int), HOPS_COPY_IN));
-  PetscCall(HopsCopy_CUDA(NULL, u->term[mask], ell, (size_t)most * ne * sizeof(*ell), HOPS_COPY_IN));
-  PetscCall(HopsCudaPoolMalloc((size_t)mostcols * ne * sizeof(*col), &u->col[mask]));
-  PetscCall(HopsCopy_CUDA(NULL, u->col[mask], col, (size_t)mostcols * ne * sizeof(*col), HOPS_COPY_IN));
+  PetscCall(ToBack(k, ne * sizeof(int), count, &u->count[mask]));
+  PetscCall(ToBack(k, (size_t)most * ne * sizeof(*ell), ell, &u->term[mask]));
+  PetscCall(ToBack(k, (size_t)mostcols * ne * sizeof(*col), col, &u->col[mask]));
   u->mesh.table[mask].col   = (const int *)u->col[mask];
   u->mesh.table[mask].count = (const int *)u->count[mask];
-  u->mesh.table[mask].term  = (const HopsCudaLumpTerm *)u->term[mask];
+  u->mesh.table[mask].term  = (const HopsLumpTerm *)u->term[mask];
   PetscCall(PetscFree(ell));
   PetscCall(PetscFree(col));
   PetscCall(PetscFree(rows));
@@ -404,25 +415,25 @@ static PetscErrorCode CreateTables(HopsLanesLOR k)
 }
 
 /* A term that comes or goes makes another pattern, whatever the masks are */
-static PetscErrorCode Masks(HopsLanesLOR k, HopsLORVertexData d, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+PetscErrorCode HopsLumpMasks(HopsLanesLOR k, HopsLORVertexData d, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
 {
-  struct _HopsCudaLump *u         = k->lump;
-  const PetscInt        n         = k->space->ncells;
-  const PetscBool       same      = u->tables && u->thas[0] == u->has[0] && u->thas[1] == u->has[1] ? PETSC_TRUE : PETSC_FALSE;
-  int                   result[3] = {0, 0, 0};
-  cudaStream_t          stream;
+  const HopsMemoryOps *memory    = k->kernels->backend->memory;
+  struct _HopsLump    *u         = k->lump;
+  const PetscInt       n         = k->space->ncells;
+  const PetscBool      same      = u->tables && u->thas[0] == u->has[0] && u->thas[1] == u->has[1] ? PETSC_TRUE : PETSC_FALSE;
+  int                  result[3] = {0, 0, 0};
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
-    PetscCall(HopsCudaLumpCompare(n, d->mask, k->mask, k->bad + 1, stream));
-    PetscCall(HopsCopy_CUDA(NULL, result, k->bad + 1, sizeof(result), HOPS_COPY_OUT));
+    PetscCall((*k->kernels->Set)(k->bad + 1, 0, sizeof(result)));
+    PetscCall((*k->kernels->lump->Compare)(n, d->mask, k->mask, k->bad + 1));
+    PetscCall((*memory->Copy)(NULL, result, k->bad + 1, sizeof(result), HOPS_COPY_OUT));
   }
   *covered = same && !result[1] ? PETSC_TRUE : PETSC_FALSE;
   *coupled = result[2] ? PETSC_TRUE : PETSC_FALSE;
   if (!adopt) PetscFunctionReturn(PETSC_SUCCESS);
-  if (n) PetscCallCUDA(cudaMemcpyAsync(k->mask, d->mask, n, cudaMemcpyDeviceToDevice, stream));
-  if (!same) PetscCall(FreeTables(u));
+  if (n) PetscCall((*memory->Copy)(NULL, k->mask, d->mask, n, HOPS_COPY_WITHIN));
+  if (!same) PetscCall(FreeTables(k));
   u->tables  = PETSC_TRUE;
   u->thas[0] = u->has[0];
   u->thas[1] = u->has[1];
@@ -436,25 +447,24 @@ static PetscErrorCode Masks(HopsLanesLOR k, HopsLORVertexData d, PetscBool adopt
 /* What the stencil needs to know of the lattice and of the mesh, once */
 static PetscErrorCode SetUpStencil(HopsLanesLOR k)
 {
-  struct _HopsCudaLump *u = k->lump;
-  const HopsLayout     *l = &u->l[1];
-  int                  *at, n = 0, empty;
-  cudaStream_t          stream;
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  struct _HopsLump    *u      = k->lump;
+  const HopsLayout    *l      = &u->l[1];
+  int                 *at, n = 0, empty;
 
   PetscFunctionBegin;
   if (u->at) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscMalloc1(u->mesh.ne, &at));
   for (int a = 0; a < (int)l->nc; a++)
     for (int z = 0; z < (int)l->n[a][2]; z++)
       for (int y = 0; y < (int)l->n[a][1]; y++)
         for (int x = 0; x < (int)l->n[a][0]; x++) at[n++] = x + (y << 8) + (z << 16) + (a << 24);
-  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&u->at));
-  PetscCall(HopsCopy_CUDA(NULL, u->at, at, n * sizeof(int), HOPS_COPY_IN));
+  PetscCall(ToBack(k, n * sizeof(int), at, (void **)&u->at));
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
-  PetscCall(HopsCudaCurlEmpty(&u->mesh, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(NULL, &empty, k->bad, sizeof(empty), HOPS_COPY_OUT));
+  PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(*k->bad)));
+  PetscCall((*k->kernels->lump->CurlEmpty)(&u->mesh, k->bad));
+  PetscCall((*memory->Copy)(NULL, &empty, k->bad, sizeof(empty), HOPS_COPY_OUT));
   u->mesh.empty = empty != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -462,87 +472,73 @@ static PetscErrorCode SetUpStencil(HopsLanesLOR k)
 /* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
 static PetscErrorCode AllocPlaces(HopsLanesLOR k, HopsLORRows *rows)
 {
-  int ends[2];
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  int                  ends[2];
 
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++)
-    PetscCall(HopsCopy_CUDA(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*memory->Copy)(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
-  PetscCall(HopsCudaPoolMalloc(HopsCudaCurlPlaceSize(&k->lump->mesh, rows), (void **)&rows->place));
+  PetscCall((*memory->PoolMalloc)((*k->kernels->lump->CurlPlaceSize)(&k->lump->mesh, rows), (void **)&rows->place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Rows(HopsLanesLOR k, HopsLORRows *rows)
+PetscErrorCode HopsLumpRows(HopsLanesLOR k, HopsLORRows *rows)
 {
-  HopsCudaLumpMesh   *m    = &k->lump->mesh;
-  unsigned long long *work = (unsigned long long *)k->bad;
-  int                *buffer;
-  cudaStream_t        stream;
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  HopsLumpMesh        *m      = &k->lump->mesh;
+  unsigned long long  *work   = (unsigned long long *)k->bad;
+  int                 *buffer;
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
   for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
+    if (rows->i[b]) PetscCall((*k->kernels->Set)(rows->i[b] + rows->n, 0, sizeof(int)));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   if (m->stencil) {
     PetscCall(SetUpStencil(k));
     PetscCall(AllocPlaces(k, rows));
   }
-  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-  if (m->stencil) PetscCall(HopsCudaCurlCount(m, rows, work, stream));
-  else PetscCall(HopsCudaTableCount(m, rows, work, stream));
+  PetscCall((*k->kernels->Set)(work, 0, sizeof(*work)));
+  if (m->stencil) PetscCall((*k->kernels->lump->CurlCount)(m, rows, work));
+  else PetscCall((*k->kernels->lump->Count)(m, rows, work));
   PetscCall(HopsLanesLORBuffer(k->kernels, rows, work, &buffer));
   if (rows->anylong) {
     PetscCall(CreateTables(k));
-    PetscCall(HopsCudaTableCountLong(m, rows, buffer, work, stream));
+    PetscCall((*k->kernels->lump->CountLong)(m, rows, buffer, work));
   }
-  PetscCall(HopsCudaPoolFree((void **)&buffer));
+  PetscCall((*memory->PoolFree)((void **)&buffer));
   for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b]));
+    if (rows->i[b]) PetscCall((*k->kernels->Scan)(rows->n, rows->i[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Columns(HopsLanesLOR k, HopsLORRows *rows, unsigned char used[])
+PetscErrorCode HopsLumpColumns(HopsLanesLOR k, HopsLORRows *rows, unsigned char used[])
 {
-  const HopsCudaLumpMesh *m = &k->lump->mesh;
-  cudaStream_t            stream;
+  const HopsLumpMesh *m = &k->lump->mesh;
 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  if (m->stencil) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
-  else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
-  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, used, stream));
+  if (m->stencil) PetscCall((*k->kernels->lump->CurlColumns)(m, rows, used));
+  else PetscCall((*k->kernels->lump->Columns)(m, rows, used));
+  if (rows->anylong) PetscCall((*k->kernels->lump->ColumnsLong)(m, rows, used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Values(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *rows)
+PetscErrorCode HopsLumpValues(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *rows)
 {
-  const HopsCudaLumpMesh *m = &k->lump->mesh;
-  cudaStream_t            stream;
+  const HopsLumpMesh *m = &k->lump->mesh;
 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
   if (!m->stencil) {
-    PetscCall(HopsCudaTableValues(m, rows, stream));
+    PetscCall((*k->kernels->lump->Values)(m, rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(d->v.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
-  if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
+  if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall((*k->kernels->lump->CurlPlaces)(m, rows));
   rows->placed = PETSC_TRUE;
-  PetscCall(HopsCudaCurlValues(m, rows, stream));
-  if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, stream));
+  PetscCall((*k->kernels->lump->CurlValues)(m, rows));
+  if (rows->anylong) PetscCall((*k->kernels->lump->ValuesLong)(m, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-const HopsLanesLumpOps HopsLumpCUDA = {.Create  = Create,
-                                       .Destroy = Destroy,
-                                       .Begin   = Begin,
-                                       .Finish  = Finish,
-                                       .Masks   = Masks,
-                                       .SetUp   = SetUp,
-                                       .Rows    = Rows,
-                                       .Columns = Columns,
-                                       .Values  = Values};
