@@ -1,6 +1,6 @@
 /* What kind of map a cell's nodes describe, for the process and for devices. */
 #pragma once
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
   #define HOPS_HOST_DEVICE __host__ __device__ static inline
 #else
   #define HOPS_HOST_DEVICE static inline

@@ -145,17 +145,20 @@ HOPS_HOST_DEVICE PetscInt HopsMeshDepth(PetscInt dim, PetscInt i)
   return !i ? dim : (i < e0 ? 2 : (i < v0 ? 1 : 0));
 }
 
-HOPS_HOST_DEVICE void HopsTouchCell(const HopsNumbering *b, PetscInt c)
+/* where point[] has entry list[k] of the cell */
+HOPS_HOST_DEVICE int HopsTouchPlace(const HopsNumbering *b, PetscInt c, PetscInt k)
+{
+  return (int)(c * HopsClosureSize(b->dim) + b->list[k]);
+}
+
+/* of the process, one cell after the other */
+static inline void HopsTouchCell(const HopsNumbering *b, PetscInt c)
 {
   for (PetscInt k = 0; k < b->nlist; ++k) {
-    const int at = (int)(c * HopsClosureSize(b->dim) + b->list[k]);
+    const int at = HopsTouchPlace(b, c, k);
     int      *t  = b->touch + b->point[at] - b->pStart;
 
-#if defined(__CUDA_ARCH__)
-    atomicMin(t, at);
-#else
     if (at < *t) *t = at;
-#endif
   }
 }
 
@@ -287,7 +290,6 @@ struct _HopsMeshOps {
 
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsMeshOps HopsMeshHost; /* on the process's memory */
-PETSC_INTERN const HopsMeshOps HopsMeshCUDA;
 EXTERN_C_END
 
 /* Has the back end passes in memory of its own? Else the host's serve */

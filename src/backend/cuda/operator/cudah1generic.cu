@@ -20,22 +20,3 @@ PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *s, PetscInt cell)
 {
   return HopsH1Launches<HopsCudaBack>::FindBad(s, cell);
 }
-
-/* A thread for each coordinate of a cell */
-struct MapKind {
-  int           dim, g;
-  const double *s, *X;
-  int          *kind;
-
-  HOPS_LANES void operator()(size_t i) const
-  {
-    const int k = HopsCellMapKind(dim, g, s, X + i * HopsLanesPower(g, dim));
-
-    if (k > *(volatile int *)kind) atomicMax(kind, k);
-  }
-};
-
-PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind)
-{
-  return HopsCudaBack::Each("HopsMapKind", (size_t)n * dim, MapKind{dim, g, s, X, kind});
-}

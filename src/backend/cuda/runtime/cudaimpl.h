@@ -23,8 +23,6 @@ PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, 
 /* See Scan in lanes.h */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[]);
 
-/* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
-PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind);
 PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *, PetscInt cell);
 
 /* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
@@ -40,6 +38,7 @@ PETSC_INTERN PetscErrorCode      HopsQueueFinish_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;
+PETSC_INTERN const HopsMeshOps   HopsMeshCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
 PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,

@@ -99,6 +99,9 @@ static HopsBackendOps Table()
   b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.rows           = &HopsRowsKokkos;
+  b.mesh           = &HopsMeshKokkos;
+  b.MapKind        = HopsMapKind_Kokkos;
+  b.CountCells     = HopsCountCells_Kokkos;
   b.OperatorCreate = OperatorCreate;
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;

@@ -38,6 +38,11 @@ PetscErrorCode HopsKokkosScan(size_t n, int x[]);
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
 PETSC_INTERN const HopsVectorOps HopsVectorKokkos;
+PETSC_INTERN const HopsMeshOps   HopsMeshKokkos;
+PETSC_INTERN PetscErrorCode      HopsMapKind_Kokkos(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
+                                                    HopsMapKind *);
+PETSC_INTERN PetscErrorCode      HopsCountCells_Kokkos(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,
+                                                       const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Kokkos(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
                                                         const PetscScalar qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsInterpCreate_Kokkos(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
