@@ -156,19 +156,47 @@ static const HopsMeshOps ApartMesh = {.Closures   = ApartClosures,
                                       .Complement = ApartComplement,
                                       .Corners    = ApartCorners};
 
+/* nothing is left to wait for */
+static PetscErrorCode ApartFinish(HopsQueue queue)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static HopsBackendOps ApartBackend;
+
 /* as "apart" */
 static PetscErrorCode ApartRegister(void)
 {
-  static HopsBackendOps apart;
+  static HopsMemoryOps memory;
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
-  apart.name    = "apart";
-  apart.vectype = VECSTANDARD;
-  apart.memtype = PETSC_MEMTYPE_HOST;
-  apart.memory  = HopsBackendHost.memory;
-  apart.vector  = HopsBackendHost.vector;
-  apart.mesh    = &ApartMesh;
-  PetscCall(HopsBackendRegister(&apart));
+  memory               = *HopsBackendHost.memory;
+  memory.QueueFinish   = ApartFinish;
+  ApartBackend.name    = "apart";
+  ApartBackend.vectype = VECSTANDARD;
+  ApartBackend.memtype = PETSC_MEMTYPE_HOST;
+  ApartBackend.memory  = &memory;
+  ApartBackend.vector  = HopsBackendHost.vector;
+  ApartBackend.mesh    = &ApartMesh;
+  PetscCall(HopsBackendRegister(&ApartBackend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The passes of a back end are asked for where it works in memory of its own. One with passes that works as the
+   process does, such as Kokkos on a host, lends them to "apart", and this is used in its place */
+static PetscErrorCode ApartUse(const char name[], const char **use)
+{
+  const HopsBackendOps *be;
+
+  PetscFunctionBegin;
+  *use = name;
+  PetscCall(HopsBackendGet(name, &be));
+  if (!be->host || be->mesh == HopsBackendHost.mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  ApartBackend.mesh    = be->mesh;
+  ApartBackend.rows    = be->rows;
+  ApartBackend.MapKind = be->MapKind;
+  *use                 = ApartBackend.name;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@ static char help[] =
   -sides <essential ones>\n\n";
 
 #include "lorcompare.h"
+#include "backend_apart.h"
 
 static PetscErrorCode CreateLOR(Mat A, PC *pc, Mat *L)
 {
@@ -484,6 +485,7 @@ static PetscErrorCode Arrays(const char *const backend[], PetscInt dim, PetscInt
 static PetscErrorCode CompareBackends(const char *const backend[])
 {
   DM          dm;
+  const char *apart[2] = {backend[0], NULL}; /* rows of the topology are asked for there alone */
   PetscInt    dim, np = 16, orders[16], nfamilies = 4, numbers[4];
   PetscMPIInt size;
   PetscBool   set, derivative, matrix, given, straight = PETSC_FALSE;
@@ -499,10 +501,12 @@ static PetscErrorCode CompareBackends(const char *const backend[])
   if (!given) numbers[0] = 0, nfamilies = 1;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set && (matrix || derivative), PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders, and -what matrix or derivative");
+  PetscCall(ApartRegister());
+  PetscCall(ApartUse(backend[1], &apart[1]));
   PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   for (PetscInt i = 0; i < np; ++i) {
-    if (derivative) PetscCall(Derivatives(backend, dm, dim, orders[i]));
+    if (derivative) PetscCall(Derivatives(apart, dm, dim, orders[i]));
     for (PetscInt f = 0; f < nfamilies && matrix; ++f) {
       HopsSpace space[2];
 

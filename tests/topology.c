@@ -4,7 +4,8 @@ on meshes all of whose cells, faces and edges are turned at random.\n\
   -geometry <k> : order of the coordinates (default 1); -overlap <n>; -order <p> of the spaces (default 3)\n\
   -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\
   -against <back end> : the same spaces set up by it must be the same, entry by entry; apart: as a device does it, in memory of\n\
-                        its own and with cells in another order\n\n";
+                        its own and with cells in another order\n\
+  -backends <a,b> : those of b against those of a; b's passes serve apart where b works in the process's memory\n\n";
 
 #include "hopstest.h"
 #include <hops/private/hopspleximpl.h>
@@ -539,6 +540,26 @@ static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -backends <a,b> */
+static PetscErrorCode SetBackends(void)
+{
+  char        text[64], *comma;
+  const char *use;
+  PetscBool   set;
+
+  PetscFunctionBeginUser;
+  PetscCall(ApartRegister());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", text, sizeof(text), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrchr(text, ',', &comma));
+  PetscCheck(comma, PETSC_COMM_WORLD, PETSC_ERR_USER, "-backends %s: give two, as in -backends host,apart", text);
+  *comma = 0;
+  PetscCall(ApartUse(comma + 1, &use));
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", use));
+  PetscCall(PetscOptionsSetValue(NULL, "-against", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const char *const what[] = {"closures", "element maps",         "essential points",
@@ -550,7 +571,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(ApartRegister());
+  PetscCall(SetBackends());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-value", &value, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-label", name, sizeof(name), NULL));
@@ -635,29 +656,29 @@ int main(int argc, char **argv)
     test:
       suffix: apart_curved
       nsize: 2
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -hops_backend apart -against host
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -backends host,apart
     test:
       suffix: apart_empty
       nsize: 3
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -order 2 -hops_backend apart -against host
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -order 2 -backends host,apart
     test:
       suffix: apart_unstructured
       nsize: {{1 3}}
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend apart -against host
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -backends host,apart
     test:
       suffix: cuda
       requires: cuda
       nsize: {{1 2 3}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -hops_backend cuda -against host -use_gpu_aware_mpi 0
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -backends host,cuda -use_gpu_aware_mpi 0
     test:
       suffix: cuda_unstructured
       requires: cuda
       nsize: {{1 3}}
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend cuda -against host -use_gpu_aware_mpi 0
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -backends host,cuda -use_gpu_aware_mpi 0
     test:
       suffix: cuda_curved
       requires: cuda
       nsize: {{1 2}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -hops_backend cuda -against host -use_gpu_aware_mpi 0
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -backends host,cuda -use_gpu_aware_mpi 0
 
 TEST*/
