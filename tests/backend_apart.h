@@ -184,8 +184,8 @@ static PetscErrorCode ApartRegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The passes of a back end are asked for where it works in memory of its own. One with passes that works as the
-   process does, such as Kokkos on a host, lends them to "apart", and this is used in its place */
+/* The passes of a back end are asked for where it works in memory of its own. One with passes that works as
+   the process does, such as Kokkos on a host, lends them to "apart", and this is used in its place */
 static PetscErrorCode ApartUse(const char name[], const char **use)
 {
   const HopsBackendOps *be;

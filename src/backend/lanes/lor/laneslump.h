@@ -1,8 +1,8 @@
 /*
   Low-order-refined matrices of H(curl), H(div) and L2 of back ends that launch kernels for teams of lanes.
   With vertex quadrature they are M + C^T N C, C the incidence of the lattice, M and N masses of the lattice's
-  edges, faces or boxes (hostlorcell.c has the formula). Such a mass has few numbers: one for each entity, its own
-  entry; and for each coupled pair of directions one for each place where entities of the two meet.
+  edges, faces or boxes (hostlorcell.c has the formula). Such a mass has few numbers: one for each entity, its
+  own entry; and for each coupled pair of directions one for each place where entities of the two meet.
 */
 #pragma once
 #include "laneslor.h"

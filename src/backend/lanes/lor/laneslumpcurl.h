@@ -8,6 +8,13 @@
 #include "laneslorrow.h"
 #include "laneslump.h"
 
+/* Unrolls a loop over neighbours. GCC has a pragma of its own, which halves the time of the pattern */
+#if defined(__CUDACC__) || defined(__clang__)
+  #define HOPS_CURL_UNROLL _Pragma("unroll")
+#else
+  #define HOPS_CURL_UNROLL _Pragma("GCC unroll 64")
+#endif
+
 #define HOPS_CURL_NONE    63 /* place of a neighbour that is not there, or is constrained: all bits */
 #define HOPS_CURL_BITS    7
 #define HOPS_CURL_WORD    9   /* places of a word */
@@ -118,13 +125,13 @@ template <int N> HOPS_LANES void HopsCurlEntries(const HopsLumpMesh &m, const Ho
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
   int       base[3], st[3][3];
 
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int f = 0; f < 3; f++) {
     base[f] = d[f] * size + e.Index(d[f], 1);
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
   }
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int s = 0; s < N; s++) {
     const HopsCurlNeighbour n = HopsCurlNeighbourOf(s);
 
@@ -185,7 +192,7 @@ template <bool COUPLED> struct HopsCurlWords {
 
   HOPS_LANES void Clear()
   {
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int i = 0; i < WORDS; i++) w[i] = ~(unsigned long long)0;
   }
   /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the
@@ -208,12 +215,12 @@ template <bool COUPLED> struct HopsCurlWords {
   }
   HOPS_LANES void Store(const HopsLORRows &rows, int k) const
   {
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int i = 0; i < WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
   HOPS_LANES void Load(const HopsLORRows &rows, int k)
   {
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int i = 0; i < WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
   }
 };

@@ -55,9 +55,9 @@ template <int N> HOPS_LANES unsigned int HopsCurlColumns(const HopsLumpMesh &m, 
   unsigned int negative = 0;
 
   HopsCurlEntries<N>(m, edge, col);
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int s = 0; s < N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int s = 1; s < N; s++) {
     if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
     col[s] = Unsigned(col[s]);
@@ -71,7 +71,7 @@ template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsCurlEdge &e)
   const int    last    = e.P - 1;
   unsigned int surface = 0;
 
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int s = 1; s < N; s++) {
     const HopsCurlNeighbour n  = HopsCurlNeighbourOf(s);
     const bool              on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) ||
@@ -150,7 +150,7 @@ template <bool COUPLED> struct HopsCurlCount {
           word.Clear();
           word.Set(0, 0, false);
           if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
-#pragma unroll
+          HOPS_CURL_UNROLL
           for (int s = 1; s < N; s++) {
             int p = len;
 
@@ -233,7 +233,7 @@ template <bool COUPLED> struct HopsCurlFill {
 
       word.Load(rows, kc + t);
       (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
-#pragma unroll
+      HOPS_CURL_UNROLL
       for (int s = 1; s < N; s++) {
         const int p = word.Get(s);
 
@@ -314,7 +314,7 @@ template <bool COUPLED> struct HopsCurlPlaces {
 
       word.Clear();
       word.Set(0, Find(rows, r, row, &next), false);
-#pragma unroll
+      HOPS_CURL_UNROLL
       for (int s = 1; s < N; s++)
         if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
       word.Store(rows, kc + t);

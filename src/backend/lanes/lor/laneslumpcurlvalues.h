@@ -32,7 +32,7 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[3] = -bp;
   x[4] = -bm;
   if (!COUPLED) {
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int I = 0; I < 2; I++) {
       x[5 + 2 * I]  = I ? cp : -cp;
       x[6 + 2 * I]  = I ? -cm : cm;
@@ -59,7 +59,7 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[14] = -(qjp + qkm);
   x[15] = -(qjm + qkp);
   x[16] = qjm + qkm;
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int I = 0; I < 2; I++) {
     const int    s  = I ? 1 : -1;
     const double rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
@@ -93,19 +93,19 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 {
   constexpr int N = HopsCurlStencil<COUPLED>::N;
 
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int w = 0; w < N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
       if (w + i >= N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
-#pragma unroll
+    HOPS_CURL_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++)
       if (w + i < N) s[to[i]] = v[i] + x[w + i];
   }
@@ -115,7 +115,7 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 template <bool COUPLED>
 HOPS_LANES void HopsCurlAddBlocks(const HopsCurlWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
 {
-#pragma unroll
+  HOPS_CURL_UNROLL
   for (int i = 0; i < HopsCurlStencil<COUPLED>::N; i++) {
     const int p = word.Get(i, &x[i]);
 
