@@ -83,9 +83,9 @@ static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tables are the other back end's as they are, and so is a host's memory, since what one of them
-   allocates the other may free; on devices Kokkos' is the driver's. Its patches begin with an operator's
-   data, which are alike on devices; a host's process does that itself */
+/* The tables of patches and of point functions are the other back end's as they are, and so is a host's
+   memory, since what one of them allocates the other may free; on devices Kokkos' is the driver's. Its
+   patches begin with an operator's data, which are alike on devices; a host's process does that itself */
 static HopsBackendOps Table()
 {
   HopsBackendOps        b     = {};
