@@ -146,7 +146,7 @@ template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosO
   void *p = HopsKokkosScratch(m, LEVEL, n);
 
 #if defined(__CUDA_ARCH__)
-  if (LEVEL == 0) __builtin_assume(__isShared(p));
+  if (LEVEL == 0) __builtin_assume(!n || __isShared(p));
 #endif
   return p;
 }
@@ -159,19 +159,28 @@ template <class F> struct HopsKokkosPolicy<F, 0> {
   typedef Kokkos::TeamPolicy<HopsKokkosExec> Type;
 };
 
-/* A functor of backend/lanes as Kokkos wants it */
-template <class F> struct HopsKokkosFunctor {
+/* A functor of backend/lanes as Kokkos wants it, with scratch of a level */
+template <class F, int LEVEL> struct HopsKokkosFunctor {
   typedef typename HopsKokkosPolicy<F, HopsLanesBlocks<F>(0)>::Type Policy;
   typedef typename Policy::member_type                              Member;
   F                                                                 f;
   size_t                                                            bytes;
-  int                                                               level;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosScratch(m, level, bytes));
+    f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosOwnScratch<LEVEL>(m, bytes));
+  }
+  PetscErrorCode Launch(const char name[], int teams) const
+  {
+    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, LEVEL, bytes, *this);
   }
 };
+
+/* Bytes of scratch that a team of a device can have of its own */
+static inline size_t HopsKokkosMost()
+{
+  return (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0) - HOPS_KOKKOS_ALIGN;
+}
 
 /* As lanes.h asks for it */
 struct HopsKokkosBack {
@@ -184,11 +193,10 @@ struct HopsKokkosBack {
 
   template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f)
   {
-    typedef typename HopsKokkosFunctor<F>::Policy Policy;
-    const int level = bytes + HOPS_KOKKOS_ALIGN <= (size_t)Policy::scratch_size_max(0) ? 0 : 1; /* the first that has the room */
-
-    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, level, bytes,
-                                   HopsKokkosFunctor<F>{f, bytes, level});
+    if constexpr (!HopsKokkosOnHost) {
+      if (bytes <= HopsKokkosMost()) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams);
+    }
+    return HopsKokkosFunctor<F, 1>{f, bytes}.Launch(name, teams);
   }
 
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
@@ -212,9 +220,7 @@ struct HopsKokkosBack {
 
     PetscFunctionBegin;
     PetscCall(HopsKokkosGetExec(NULL, &exec));
-    *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0)
-               ? PETSC_TRUE
-               : PETSC_FALSE;
+    *own   = HopsKokkosOnHost || bytes <= HopsKokkosMost() ? PETSC_TRUE : PETSC_FALSE;
     *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -225,7 +231,7 @@ struct HopsKokkosBack {
 
     PetscFunctionBegin;
     PetscCall(HopsKokkosGetExec(NULL, &exec));
-    *bytes = HopsKokkosOnHost ? SIZE_MAX : (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0) - HOPS_KOKKOS_ALIGN;
+    *bytes = HopsKokkosOnHost ? SIZE_MAX : HopsKokkosMost();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
