@@ -5,7 +5,7 @@
   in turn (board) or at random: their patches are condensed.
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|kershaw|board|random]
-    [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+    [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda|kokkos]
                [-tensor 0,1] [-cpu] [-peak 0] [-csv FILE]
 
   -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a
