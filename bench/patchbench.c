@@ -26,6 +26,9 @@
                     condensed patches
 */
 #include <hops.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <backend/cuda/patch/cudapatchlanes.h> /* before petscshim.h, which comes after PETSc's private headers */
+#endif
 #include <hops/private/petscshim.h>
 #include <petscdevice.h>
 #include <petsctime.h>
@@ -33,7 +36,6 @@
 #include "kershaw.h"
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
-  #include <backend/cuda/patch/cudapatchlanes.h>
 #endif
 
 typedef struct {
