@@ -5,7 +5,7 @@
   in turn (board) or at random: their patches are condensed.
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|kershaw|board|random]
-    [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+    [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda|kokkos]
                [-tensor 0,1] [-cpu] [-peak 0] [-csv FILE]
 
   -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a
@@ -26,6 +26,9 @@
                     condensed patches
 */
 #include <hops.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <backend/cuda/patch/cudapatchlanes.h> /* before petscshim.h, which comes after PETSc's private headers */
+#endif
 #include <hops/private/petscshim.h>
 #include <petscdevice.h>
 #include <petsctime.h>
@@ -33,7 +36,6 @@
 #include "kershaw.h"
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
-  #include <backend/cuda/patch/cudapatchlanes.h>
 #endif
 
 typedef struct {

@@ -280,6 +280,30 @@ static PetscLogDouble PatchFlops(HopsPatches pt, PetscInt i)
   return flops;
 }
 
+/* What the kernel is, and for how many of its patches there are kernels for the size */
+static PetscErrorCode SetName(HopsLanesPatches k, PetscBool single)
+{
+  int ncubes = 0, ntensor = 0, nkernels = 0;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < k->set->nruns; ++i) {
+    nkernels += (int)k->set->runs[i].n;
+    if (k->set->runs[i].kind != HOPS_LANES_PATCH_CUBE) continue;
+    ncubes += (int)k->set->runs[i].n;
+    if (k->set->packed && (*k->kernels->OnTensor)(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
+  }
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of patches specialised",
+                          k->kernels->backend->name, single ? "single" : "double",
+                          nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  if (ntensor) {
+    const size_t used = strlen(k->head.info.name);
+
+    PetscCall(PetscSNPrintf(k->head.info.name + used, sizeof(k->head.info.name) - used, ", %d%% applied on tensor cores",
+                            (int)(100.0 * ntensor / nkernels)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPatches pt, PetscDataType type,
                                     HopsPatchSmoother *smoother)
 {
@@ -294,7 +318,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
                                 .ninv     = pt->ninv};
   HopsLanesPatches    k;
   PetscReal(*scale)[5];
-  int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
+  int           *fsize;
   PetscInt      *foffset;
   unsigned char *group, *condensed;
 
@@ -345,20 +369,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   k->head.info.flops = k->set->flops;
   pt->inv            = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
-  for (int i = 0; i < k->set->nruns; ++i) {
-    nkernels += (int)k->set->runs[i].n;
-    if (k->set->runs[i].kind != HOPS_LANES_PATCH_CUBE) continue;
-    ncubes += (int)k->set->runs[i].n;
-    if (k->set->packed && (*kernels->OnTensor)(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
-  }
-  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of patches specialised",
-                          kernels->backend->name, single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
-  if (ntensor) {
-    const size_t used = strlen(k->head.info.name);
-
-    PetscCall(PetscSNPrintf(k->head.info.name + used, sizeof(k->head.info.name) - used, ", %d%% applied on tensor cores",
-                            (int)(100.0 * ntensor / nkernels)));
-  }
+  PetscCall(SetName(k, single));
   PetscCall(PetscFree5(scale, fsize, foffset, group, condensed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
