@@ -66,6 +66,8 @@ template <class Member, class real, int LANES = 0, int CELLS = 1, int HALVES = 1
     if (cells * halves > 1) {
       part_ = lane_ / (LANES ? LANES : 1);
       lane_ = lane_ % (LANES ? LANES : 1);
+    }
+    if (halves > 1) {
       half_ = part_ / cells;
       part_ = part_ % cells;
     }
