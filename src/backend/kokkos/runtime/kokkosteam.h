@@ -70,6 +70,8 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
     if (cells * halves > 1) {
       part_ = lane_ / (LANES ? LANES : 1);
       lane_ = lane_ % (LANES ? LANES : 1);
+    }
+    if (halves > 1) {
       half_ = part_ / cells;
       part_ = part_ % cells;
     }

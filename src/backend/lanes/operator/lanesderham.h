@@ -198,26 +198,51 @@ HOPS_LANES void HopsDerhamGather(const HopsDerhamCells &a, int c, int t, double 
   }
 }
 
-/* The same for the cells of a group, of which some are others'; ADD: from the lattice to the unknowns */
+/* v, or -v where m is -1 and not 0: a conversion of m, and a product, would take as long as the rest of a
+   gather */
+HOPS_LANES double HopsDerhamSigned(double v, int m)
+{
+  union {
+    double             v;
+    unsigned long long bits;
+  } u = {v};
+
+  u.bits ^= (unsigned long long)m << 63;
+  return u.v;
+}
+
+/* The same for the cells of a group, of which some are others'; ADD: from the lattice to the unknowns. Few
+   unknowns are ghosts or constrained */
 template <int P, int FAMILY, int DIM, int C, bool ADD, class Team>
 HOPS_LANES void HopsDerhamGroup(const HopsDerhamCells &a, int c, typename Team::Value *lattice)
 {
   constexpr int OPEN = HopsDerhamOpen(FAMILY, DIM, C), N0 = HopsDerhamSize(P, OPEN, 0), ALL = HopsDerhamEntries(P, FAMILY, DIM),
                 NE = ALL / HopsDerhamComponents(FAMILY, DIM);
-  double *s        = (double *)(lattice + HopsDerhamLattice(P, FAMILY, DIM, C));
 
   for (int g = 0; g < Team::group; g++) {
     const int *r  = a.restr + (size_t)(c + g) * ALL + C * NE;
+    double    *s  = (double *)(lattice + HopsDerhamLattice(P, FAMILY, DIM, C)) + g;
     const bool in = c + g >= a.first && c + g < a.first + a.n;
 
     if (ADD && !in) continue;
-    for (int j = 0; j < NE; j++) {
-      const int k = in ? r[j] : 0, m = k >> 31, l = k ^ m;
-      double   *v = s + ((j / N0) * HopsDerhamRow(P, OPEN) + j % N0) * Team::group + g;
+    for (int row = 0; row < NE; row += N0, s += HopsDerhamRow(P, OPEN) * Team::group)
+      for (int i = 0; i < N0; i++) {
+        double *const v = s + i * Team::group;
 
-      if (ADD) Team::Add(l < a.nT ? a.y + l : a.yg + (l - a.nT), (1 | m) * *v);
-      else *v = in ? (1 | m) * (l < a.nT ? a.x[l] : a.xg[l - a.nT]) : 0;
-    }
+        if (!in) *v = 0;
+        else {
+          const int  k = r[row + i], m = k >> 31, l = k ^ m;
+          const bool own = __builtin_expect(l < a.nT, 1);
+
+          if (ADD) {
+            if (own) Team::Add(a.y + l, HopsDerhamSigned(*v, m));
+            else Team::Add(a.yg + (l - a.nT), HopsDerhamSigned(*v, m));
+          } else {
+            if (own) *v = HopsDerhamSigned(a.x[l], m);
+            else *v = HopsDerhamSigned(a.xg[l - a.nT], m);
+          }
+        }
+      }
   }
 }
 
@@ -369,6 +394,16 @@ HOPS_LANES void HopsDerhamWrite(const Team &team, const HopsDerhamCells &a, int 
                                                                                                       buffer));
 }
 
+/* Where number i of the n of a term at point q lies among those of a cell, or of a group of cells. A device
+   has [n][Q^dim], which neighbouring lanes read together; one lane alone reads line after line in the last
+   direction, [Q^(dim - 1)][Q][n] */
+template <class Team> HOPS_LANES size_t HopsDerhamAt(int Q, int nq, int n, int i, int q)
+{
+  const int lines = nq / Q;
+
+  return Team::group == 1 ? (size_t)i * nq + q : ((size_t)(q % lines * Q + q / lines) * n + i) * Team::group;
+}
+
 /* v <- D v at a point, D symmetric with n (n + 1) / 2 values, `stride` apart */
 template <int N, class V> HOPS_LANES void HopsDerhamPoint(const V *d, int stride, V &a, V &b, V &c)
 {
@@ -457,21 +492,22 @@ HOPS_LANES void HopsDerhamThird(const HopsDerhamTables<P, Q> &tab, V *line, V *v
 }
 
 /* along the last direction and back, with the quadrature data in between */
-template <int P, int Q, int FAMILY, int DIM, class V>
+template <class Team, int FAMILY, int DIM, int P, int Q, class V>
 HOPS_LANES void HopsDerhamPoints(const HopsDerhamTables<P, Q> &tab, [[maybe_unused]] int t, V *buffer, const V *data)
 {
-  constexpr int NC = HopsDerhamComponents(FAMILY, DIM), LAYER = DIM == 3 ? Q * Q : Q;
+  constexpr int NC = HopsDerhamComponents(FAMILY, DIM), LAYER = DIM == 3 ? Q * Q : Q, N = NC * (NC + 1) / 2;
+  constexpr int POINT = Team::group == 1 ? LAYER : N, NUMBER = Team::group == 1 ? LAYER * Q : 1; /* see HopsDerhamAt() */
 
   HOPS_ALL_LANES(t, LAYER)
   {
     V       *line = buffer + (DIM == 3 ? (t / Q) * (Q | 1) + t % Q : t);
-    const V *qd   = data + t;
+    const V *qd   = data + t * (Team::group == 1 ? 1 : Q * N);
     V        v[NC][Q], none = {};
 
     HOPS_DERHAM_EACH(NC, HopsDerhamThird<P, Q, FAMILY, DIM, C, false>(tab, line, v[C]));
 #pragma unroll
     for (int z = 0; z < Q; z++)
-      HopsDerhamPoint<NC>(qd + z * LAYER, LAYER * Q, v[0][z], NC > 1 ? v[NC > 1 ? 1 : 0][z] : none,
+      HopsDerhamPoint<NC>(qd + z * POINT, NUMBER, v[0][z], NC > 1 ? v[NC > 1 ? 1 : 0][z] : none,
                           NC > 2 ? v[NC > 2 ? 2 : 0][z] : none);
     HOPS_DERHAM_EACH(NC, HopsDerhamThird<P, Q, FAMILY, DIM, C, true>(tab, line, v[C]));
   }
@@ -529,8 +565,8 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamSecond<P, Q, FAMILY, C, false>(tab, t, buffer));
   if (second) HOPS_DERHAM_EACH(ND, HopsDerhamSecond<P, Q, DF, C, false>(tab, t, dbuffer));
   team.Sync();
-  if (first) HopsDerhamPoints<P, Q, FAMILY, 3>(tab, t, buffer, qd + DATA);
-  if (second) HopsDerhamPoints<P, Q, DF, 3>(tab, t, dbuffer, qd);
+  if (first) HopsDerhamPoints<Team, FAMILY, 3>(tab, t, buffer, qd + DATA);
+  if (second) HopsDerhamPoints<Team, DF, 3>(tab, t, dbuffer, qd);
   team.Sync();
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamSecond<P, Q, FAMILY, C, true>(tab, t, buffer));
   if (second) HOPS_DERHAM_EACH(ND, HopsDerhamSecond<P, Q, DF, C, true>(tab, t, dbuffer));
@@ -564,8 +600,8 @@ HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> 
   if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 2, C>(tab, t, mem, buffer));
   if constexpr (DERIV) HopsDerhamFirst<P, Q, FAMILY, true, 2, 0>(tab, t, mem, dbuffer);
   team.Sync();
-  if (MASS) HopsDerhamPoints<P, Q, FAMILY, 2>(tab, t, buffer, qd + DATA);
-  if (DERIV) HopsDerhamPoints<P, Q, HOPS_DERHAM_L2, 2>(tab, t, dbuffer, qd);
+  if (MASS) HopsDerhamPoints<Team, FAMILY, 2>(tab, t, buffer, qd + DATA);
+  if (DERIV) HopsDerhamPoints<Team, HOPS_DERHAM_L2, 2>(tab, t, dbuffer, qd);
   team.Sync();
   if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamLast<P, Q, FAMILY, 2, C>(tab, t, buffer));
   if (DERIV) HopsDerhamLast<P, Q, HOPS_DERHAM_L2, 2, 0>(tab, t, dbuffer);

@@ -11,13 +11,13 @@ enum {
 };
 
 /* Pointers into the back end's memory but for those named host... Data of cells lie in groups of `group`
-   cells side by side, cell c in lane c % group: [c / group][n][group] */
+   cells side by side, cell c in lane c % group: [c / group][n][group], n the numbers of a cell */
 typedef struct {
   int           dim, P, Q, family, nT, group;
   int           nd, nm;            /* values at a point: of the derivative's term, of the field's; 0 where the term is absent */
   PetscInt      first, n;          /* cells */
   const int    *restr;             /* [ncells][ne] L-vector indices l, -1-l with the opposite sign */
-  const double *qdata;             /* [nd + nm][Q^dim] of a cell, upper triangles by rows */
+  const double *qdata;             /* [nd + nm][Q^dim] of a cell, upper triangles by rows; groups: HopsDerhamAt() */
   const double *B, *E;             /* [Q][P] Lagrange polynomials, [Q][P-1] edge functions */
   const double *BB, *EE, *DD, *BD; /* [Q][P], [Q][P-1], [Q][P], [Q][P] products by entries: the diagonal */
   const double *hostB, *hostE;     /* copies, which kernels may have as arguments */

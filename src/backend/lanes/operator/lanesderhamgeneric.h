@@ -5,7 +5,7 @@
 */
 #pragma once
 #include "lanescontract.h"
-#include "lanesderhamargs.h"
+#include "lanesderham.h"
 #include "lanesjacobian.h"
 #include <hops/private/hopsderhamimpl.h>
 
@@ -65,7 +65,7 @@ HOPS_LANES_CALLED void HopsDerhamTerm(const Team &team, const HopsDerhamArgs &k,
       for (int b = 0; b < m; b++) {
         const int r = a < b ? a : b, c = a < b ? b : a;
 
-        s += d[(size_t)((r * m - r * (r + 1) / 2 + c) * nq + q) * k.group] * in[b];
+        s += d[HopsDerhamAt<Team>(k.Q, nq, nc, r * m - r * (r + 1) / 2 + c, q)] * in[b];
       }
       v[a * nq + q] = s;
     }
@@ -159,7 +159,7 @@ HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerham
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
     const int    *restr = k.restr + (size_t)cell * ne;
-    const double *d     = k.qdata + HopsLanesCell(k.group, cell, nq * (k.nd + k.nm));
+    const double *d     = k.qdata + HopsLanesCell(Team::group, cell, nq * (k.nd + k.nm));
 
     for (int i = team.lane(); i < ne; i += team.size()) {
       const int l = restr[i] < 0 ? -1 - restr[i] : restr[i];
@@ -171,7 +171,7 @@ HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerham
       HopsDerhamApplyDerivative(team, s, e, w);
       HopsDerhamTerm(team, k, s.w, k.nd, d, w, f, g, v);
     }
-    if (k.nm) HopsDerhamTerm(team, k, s.l, k.nm, d + (size_t)k.nd * nq * k.group, e, f, g, v);
+    if (k.nm) HopsDerhamTerm(team, k, s.l, k.nm, d + (size_t)k.nd * nq * Team::group, e, f, g, v);
     if (k.nd) HopsDerhamApplyDerivativeTranspose(team, s, w, e, k.nm > 0);
     for (int i = team.lane(); i < ne; i += team.size()) {
       const int l = restr[i] < 0 ? -1 - restr[i] : restr[i];
@@ -183,17 +183,17 @@ HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerham
 }
 
 /* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of
-   the function (0), of its derivative (1), or their product (2) */
+   the function (0), of its derivative (1), or their product (2). d: one of the nd numbers of a point */
 template <class Team>
 HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerhamCell &s, int c, const int kind[3], double a,
-                                              const double *d, double *e, double *f, double *g, double *v, bool add)
+                                              const double *d, int nd, double *e, double *f, double *g, double *v, bool add)
 {
   const HopsDerhamArgs &k = s.k;
   const double         *A[3];
   const int             nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
 
   for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
-  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * d[(size_t)q * k.group];
+  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * d[HopsDerhamAt<Team>(k.Q, nq, nd, 0, q)];
   team.Sync();
   HopsDerhamTranspose(team, k.dim, k.Q, n, A, v, f, g, e + s.l.off[c], add);
 }
@@ -203,35 +203,36 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
 template <class Team>
 HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamCell &s, double *own, double *y, double *yg)
 {
-  const HopsDerhamArgs &k  = s.k;
-  const int             ne = (int)s.l.ne, dim = k.dim, nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
-  const size_t          nq       = (size_t)HopsLanesPower(k.Q, dim) * k.group; /* between the numbers of a point */
-  const int             diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
-  double               *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + ne, *g = f + nm, *v = g + nm;
+  const HopsDerhamArgs &k = s.k;
+  const int    ne = (int)s.l.ne, dim = k.dim, nq = HopsLanesPower(k.Q, dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
+  const size_t number   = HopsDerhamAt<Team>(k.Q, nq, 1, 1, 0); /* from a number of a point to the next */
+  const int    diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
+  double      *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
     const int    *restr = k.restr + (size_t)cell * ne;
-    const double *dd = k.qdata + HopsLanesCell(k.group, cell, HopsLanesPower(k.Q, dim) * (k.nd + k.nm)), *dm = dd + k.nd * nq;
+    const double *dd = k.qdata + HopsLanesCell(Team::group, cell, nq * (k.nd + k.nm)), *dm = dd + (size_t)k.nd * nq * Team::group;
 
     for (int c = 0; c < (int)s.l.nc; c++) {
       int kind[3] = {0, 0, 0};
 
       if (k.nm)
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dm + nq * (s.l.nc == 1 ? 0 : (dim == 3 ? diag3[c] : 2 * c)), e, f, g, v, false);
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dm + (s.l.nc == 1 ? 0 : (dim == 3 ? diag3[c] : 2 * c)) * number, k.nm, e, f, g,
+                               v, false);
       if (!k.nd) continue;
       if (k.family == HOPS_DERHAM_HDIV || dim == 2) {
         kind[k.family == HOPS_DERHAM_HDIV ? c : 1 - c] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd, e, f, g, v, k.nm > 0);
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd, k.nd, e, f, g, v, k.nm > 0);
       } else {
         const int r = (c + 1) % 3, t = (c + 2) % 3;
 
         kind[t] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + nq * diag3[r], e, f, g, v, k.nm > 0);
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + diag3[r] * number, k.nd, e, f, g, v, k.nm > 0);
         kind[t] = 0;
         kind[r] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + nq * diag3[t], e, f, g, v, true);
+        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + diag3[t] * number, k.nd, e, f, g, v, true);
         kind[r] = kind[t] = 2;
-        HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + nq * off3[c], e, f, g, v, true);
+        HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + off3[c] * number, k.nd, e, f, g, v, true);
       }
     }
     for (int i = team.lane(); i < ne; i += team.size()) {
@@ -245,40 +246,40 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
 
 /* ---- Quadrature data ---- */
 
-/* A term's values at a point in a family, A = det J^-1: nc values of the coefficient k; returns where the
-   next term's go */
+/* A term's values at a point in a family, A = det J^-1, `stride` apart: nc values of the coefficient k */
 template <int DIM>
-HOPS_LANES_CALLED double *HopsDerhamFactor(int family, int nc, const double *k, double w, double det, const double J[9],
-                                           const double A[9], size_t stride, double *out)
+HOPS_LANES_CALLED void HopsDerhamFactor(int family, int nc, const double *k, double w, double det, const double J[9],
+                                        const double A[9], size_t stride, double *out)
 {
   double R[9];
 
-  if (!nc) return out;
+  if (!nc) return;
   if (family == HOPS_DERHAM_L2) {
     *out = w / det * k[0];
-    return out + stride;
+    return;
   }
 #pragma unroll
   for (int r = 0; r < DIM; r++)
 #pragma unroll
     for (int c = 0; c < DIM; c++) R[r * DIM + c] = family == HOPS_DERHAM_HCURL ? A[r * DIM + c] : J[c * DIM + r];
-  return WeightedCongruence<DIM>(R, nc, k, w / det, stride, out);
+  (void)WeightedCongruence<DIM>(R, nc, k, w / det, stride, out);
 }
 
 template <int DIM, class Team>
 HOPS_LANES_CALLED void HopsDerhamPointData(int family, int derivative, const HopsSetUpArgs &s, int c, int q, const double J[9])
 {
-  const int    nq     = HopsLanesPower(s.Q, DIM);
-  const size_t stride = (size_t)nq * s.group;
+  const int    nq = HopsLanesPower(s.Q, DIM), nd = !s.knc ? 0 : (derivative == HOPS_DERHAM_L2 ? 1 : DIM * (DIM + 1) / 2);
+  const size_t stride = Team::group == 1 ? nq : Team::group;
   double       A[9];
-  const double w   = HopsLanesWeight(DIM, s.Q, s.w, q);
-  const double det = Adjugate(DIM, J, A);
-  double      *out = s.qdata + HopsLanesCell(s.group, s.first + c, s.ncomp * nq) + (size_t)q * s.group;
+  const double w    = HopsLanesWeight(DIM, s.Q, s.w, q);
+  const double det  = Adjugate(DIM, J, A);
+  double      *cell = s.qdata + HopsLanesCell(Team::group, s.first + c, s.ncomp * nq);
 
   if (!(det > 0)) Team::Least(s.bad, c);
-  out =
-    HopsDerhamFactor<DIM>(derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, stride, out);
-  (void)HopsDerhamFactor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, stride, out);
+  HopsDerhamFactor<DIM>(derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, stride,
+                        cell + HopsDerhamAt<Team>(s.Q, nq, nd, 0, q));
+  HopsDerhamFactor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, stride,
+                        cell + (size_t)nd * nq * Team::group + HopsDerhamAt<Team>(s.Q, nq, s.ncomp - nd, 0, q));
 }
 
 template <int DIM, class Team>
