@@ -242,7 +242,8 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   else if (pa->form->space->family != HOPS_H1) PetscCall(HopsDerhamAssemble(A, pa, reuse, newmat));
   else PetscCall(MatPAAssembleH1(A, pa, reuse, newmat));
   if (pa->sum) PetscCall(MatPASumAssemble(A, pa->sum, *newmat));
-  if (pa->form->space->kokkosvecs) PetscCall(MatSetVecType(*newmat, VECKOKKOS)); /* which go with no others */
+  if ((pa->tensor ? pa->tensor->space : pa->form->space)->kokkosvecs) /* vectors of Kokkos go with no others */
+    PetscCall(MatSetVecType(*newmat, VECKOKKOS));
   PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -153,7 +153,8 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
    is */
 static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
 {
-  const PetscBool kokkos = lor->form->space->kokkosvecs;
+  const HopsSpace sp     = lor->form->space; /* coupled components have spaces of their own */
+  const PetscBool kokkos = sp && sp->kokkosvecs ? PETSC_TRUE : PETSC_FALSE;
   char            inner[64];
   PetscBool       hypre;
 
