@@ -143,6 +143,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $(debug) $< -o $@
 
+$(BUILD)/obj/src/backend/kokkos/runtime/kokkosmemory.o: private CPPFLAGS += -DHOPS_KOKKOS_LIBRARY='"$(notdir $(kokkoslib))"'
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags
 	$(compile_kokkos)
 

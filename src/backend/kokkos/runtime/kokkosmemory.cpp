@@ -4,7 +4,7 @@
 #include <unordered_map>
 #if defined(__linux__)
   #include <cstring>
-  #include <link.h>
+  #include <dlfcn.h>
 #endif
 
 static PetscErrorCode PoolTrim(void);
@@ -34,27 +34,23 @@ static PetscErrorCode HopsKokkosFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two libraries of Kokkos in a process have the same names: each calls the other's functions, on its data */
+/* Libraries of Kokkos have the same names: what is called may be another one's, which PETSc or the program
+   has loaded before */
 static PetscErrorCode HopsKokkosCheckLibraries(void)
 {
-  int n = 0;
-
   PetscFunctionBegin;
 #if defined(__linux__)
-  dl_iterate_phdr(
-    [](struct dl_phdr_info *info, size_t, void *count) {
-      const char *name = std::strrchr(info->dlpi_name, '/');
+  Dl_info     info = {};
+  const char *file = NULL;
 
-      if (std::strstr(name ? name : info->dlpi_name, "kokkoscore")) ++*(int *)count;
-      return 0;
-    },
-    &n);
+  if (dladdr((void *)static_cast<void (*)()>(&Kokkos::finalize), &info) && info.dli_fname) file = std::strrchr(info.dli_fname, '/');
+  PetscCheck(!file || !std::strncmp(file + 1, HOPS_KOKKOS_LIBRARY, std::strlen(HOPS_KOKKOS_LIBRARY)), PETSC_COMM_SELF,
+             PETSC_ERR_SUP,
+             "hops was built with the Kokkos of %s, and in this process another one is loaded before it, %s: build hops, PETSc and "
+             "the program with the same (KOKKOS_DIR=prefix), link the program with libhops, or use another back end "
+             "(-hops_backend)",
+             HOPS_KOKKOS_LIBRARY, info.dli_fname);
 #endif
-  PetscCheck(n < 2, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "This process has loaded %d libraries of Kokkos, and has room for one: build hops, PETSc and the program with the "
-             "same "
-             "(KOKKOS_DIR=prefix), or use another back end (-hops_backend)",
-             n);
 #if defined(PETSC_HAVE_KOKKOS)
   PetscCall(PetscKokkosInitializeCheck());
   PetscCheck(Kokkos::is_initialized(), PETSC_COMM_SELF, PETSC_ERR_SUP,
