@@ -46,8 +46,9 @@ static PetscErrorCode HopsKokkosCheckLibraries(void)
   if (dladdr((void *)static_cast<void (*)()>(&Kokkos::finalize), &info) && info.dli_fname) file = std::strrchr(info.dli_fname, '/');
   PetscCheck(!file || !std::strncmp(file + 1, HOPS_KOKKOS_LIBRARY, std::strlen(HOPS_KOKKOS_LIBRARY)), PETSC_COMM_SELF,
              PETSC_ERR_SUP,
-             "hops was built with the Kokkos of %s, and in this process another one is loaded before it, %s: build hops, PETSc and "
-             "the program with the same (KOKKOS_DIR=prefix), link the program with libhops, or use another back end "
+             "hops was built with the Kokkos of %s, and in this process another one was loaded before it, %s: load that of hops "
+             "first "
+             "(LD_PRELOAD), build hops, PETSc and the program with the same (KOKKOS_DIR=prefix), or use another back end "
              "(-hops_backend)",
              HOPS_KOKKOS_LIBRARY, info.dli_fname);
 #endif
