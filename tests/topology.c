@@ -665,20 +665,20 @@ int main(int argc, char **argv)
       suffix: apart_unstructured
       nsize: {{1 3}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -backends host,apart
-    test:
-      suffix: cuda
+    testset:
       requires: cuda
-      nsize: {{1 2 3}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -backends host,cuda -use_gpu_aware_mpi 0
-    test:
-      suffix: cuda_unstructured
-      requires: cuda
-      nsize: {{1 3}}
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -backends host,cuda -use_gpu_aware_mpi 0
-    test:
-      suffix: cuda_curved
-      requires: cuda
-      nsize: {{1 2}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -backends host,cuda -use_gpu_aware_mpi 0
+      args: -backends host,cuda -use_gpu_aware_mpi 0
+      test:
+        suffix: cuda
+        nsize: {{1 2 3}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}}
+      test:
+        suffix: cuda_unstructured
+        nsize: {{1 3}}
+        args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+      test:
+        suffix: cuda_curved
+        nsize: {{1 2}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}}
 
 TEST*/

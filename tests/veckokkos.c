@@ -281,9 +281,11 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: kokkos_kernels
-    nsize: {{1 2 3}}
-    args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -dm_plex_separate_marker -dm_coord_petscspace_degree 2 -order 3 -pc_hopsmg_coarsen p -use_gpu_aware_mpi 0
+    args: -dm_plex_box_faces 4,3,2 -dm_plex_separate_marker -dm_coord_petscspace_degree 2 -order 3
+    test:
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -pc_hopsmg_coarsen p -use_gpu_aware_mpi 0
 
 TEST*/
