@@ -261,7 +261,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_TEAM) FillOnce(const HopsLanes
       word.Store(rows, kc + t);
     }
     __syncthreads();
-    if (rows.sorted && t < n) Sort(lo[t + 1] - lo[t], list + lo[t]);
+    if (rows.sorted && t < n) HopsSortInts(lo[t + 1] - lo[t], list + lo[t]);
   };
 
   if (len > room) {

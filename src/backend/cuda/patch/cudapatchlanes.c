@@ -137,13 +137,13 @@ static PetscErrorCode SweepTeams(int *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static size_t Most(void)
+static size_t MostScratch(void)
 {
   return HOPS_LANES_PATCH_OWN;
 }
 
 const HopsLanesPatchKernels HopsPatchKernelsCUDA = {.backend      = &HopsBackendCUDA,
-                                                    .Most         = Most,
+                                                    .MostScratch  = MostScratch,
                                                     .group        = 1,
                                                     .Solve        = HopsPatchSolve_CUDA,
                                                     .Sweep        = HopsPatchSweep_CUDA,

@@ -90,7 +90,7 @@ struct HopsCudaBack {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static size_t Most()
+  static size_t MostScratch()
   {
     return HOPS_CUDA_MOST;
   }

@@ -20,11 +20,11 @@ static HopsLanesPatchKernels Kernels()
 {
   HopsLanesPatchKernels k = {};
 
-  k.backend = &HopsBackendKokkos;
-  k.Most    = HopsKokkosBack::Most; /* Kokkos does not run yet when this is filled */
-  k.group   = HOPS_KOKKOS_GROUP;
-  k.Solve   = HopsPatchSolve_Kokkos;
-  k.Sweep   = HopsPatchSweep_Kokkos;
+  k.backend     = &HopsBackendKokkos;
+  k.MostScratch = HopsKokkosBack::MostScratch; /* Kokkos does not run yet when this is filled */
+  k.group       = HOPS_KOKKOS_GROUP;
+  k.Solve       = HopsPatchSolve_Kokkos;
+  k.Sweep       = HopsPatchSweep_Kokkos;
 
   k.SweepTeams = SweepTeams;
   return k;

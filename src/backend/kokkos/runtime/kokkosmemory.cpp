@@ -46,10 +46,9 @@ static PetscErrorCode HopsKokkosCheckLibraries(void)
   if (dladdr((void *)static_cast<void (*)()>(&Kokkos::finalize), &info) && info.dli_fname) file = std::strrchr(info.dli_fname, '/');
   PetscCheck(!file || !std::strncmp(file + 1, HOPS_KOKKOS_LIBRARY, std::strlen(HOPS_KOKKOS_LIBRARY)), PETSC_COMM_SELF,
              PETSC_ERR_SUP,
-             "hops was built with the Kokkos of %s, and in this process another one was loaded before it, %s: load that of hops "
-             "first "
-             "(LD_PRELOAD), build hops, PETSc and the program with the same (KOKKOS_DIR=prefix), or use another back end "
-             "(-hops_backend)",
+             "hops was built with the Kokkos of %s, and in this process another one was loaded before it, %s: load that of "
+             "hops first (LD_PRELOAD), build hops, PETSc and the program with the same (KOKKOS_DIR=prefix), or use another back "
+             "end (-hops_backend)",
              HOPS_KOKKOS_LIBRARY, info.dli_fname);
 #endif
 #if defined(PETSC_HAVE_KOKKOS)
@@ -193,7 +192,8 @@ static PetscErrorCode PoolMalloc(size_t n, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What another back end allocated does not wait: what works with it ends first */
+/* What another back end allocated does not wait: what works with it ends first. (The reverse is not to be: a
+   block of this pool that is freed elsewhere leaves its size behind) */
 static PetscErrorCode PoolFree(void **p)
 {
   HopsKokkosPool *pool = &HopsKokkosBlocksOfPool;

@@ -266,7 +266,7 @@ struct HopsKokkosBack {
     return HopsKokkosTeams<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::level, Run::bytes, Run{f});
   }
 
-  static size_t Most()
+  static size_t MostScratch()
   {
     return (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(1) - HOPS_KOKKOS_ALIGN;
   }

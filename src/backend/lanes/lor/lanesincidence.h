@@ -19,7 +19,7 @@ struct HopsIncidenceArgs {
    rank's own */
 template <int N> HOPS_LANES int RowOf(const HopsIncidenceArgs &a, int e, int *count, int col[N], double val[N])
 {
-  const int c = CellOf(e, a.perentry), i = e - c * a.ne, r = a.to[e], l = Unsigned(r);
+  const int c = CellOf(e, a.perentry), i = e - c * a.ne, r = a.to[e], l = HopsLanesUnsigned(r);
   int       n = 0;
 
   if (l >= a.nT) return -1;
@@ -33,7 +33,7 @@ template <int N> HOPS_LANES int RowOf(const HopsIncidenceArgs &a, int e, int *co
     col[k] = INT_MAX;
     val[k] = 0;
     if (t < 0) continue;
-    const int s = R[t >> 1], m = Unsigned(s);
+    const int s = R[t >> 1], m = HopsLanesUnsigned(s);
 
     if (m >= a.nfree) continue;
     int    x = m;
@@ -209,7 +209,7 @@ template <class Team> struct HopsUnitFirst {
 
   HOPS_LANES void operator()(size_t e) const
   {
-    const int l = Unsigned(f.restr[e]);
+    const int l = HopsLanesUnsigned(f.restr[e]);
 
     if (l < f.nT) Team::Least(first + l, (int)e);
   }

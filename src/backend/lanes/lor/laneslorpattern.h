@@ -261,7 +261,7 @@ template <int DIM, bool MIXED> struct HopsLORFillLong {
     LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
     BuildRow<DIM, MIXED>(m, rows, r, &list);
-    for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
+    for (int b = 0; b < 2 && rows.sorted; b++) HopsSortInts(list.n[b], list.col[b]);
     for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
   }
 };
@@ -339,7 +339,7 @@ template <int DIM, bool MIXED> struct HopsLORFill {
         if (k == end) mine[end++] = rows.xj[x];
       }
     }
-    if (rows.sorted) Sort(len, mine);
+    if (rows.sorted) HopsSortInts(len, mine);
     if (i1) {
       int *j0 = rows.j[0] + i0[t < b.n ? t : 0], *j1 = rows.j[1] + i1[t < b.n ? t : 0];
 

@@ -45,7 +45,7 @@ struct HopsLORMap {
     const int lo = rows.i[1][r], hi = rows.i[1][r + 1];
 
     for (int k = lo; k < hi; k++) rows.j[1][k] = rows.map[rows.j[1][k]];
-    if (rows.sorted) Sort(hi - lo, rows.j[1] + lo);
+    if (rows.sorted) HopsSortInts(hi - lo, rows.j[1] + lo);
   }
 };
 

@@ -60,7 +60,7 @@ template <int N> HOPS_LANES unsigned int HopsCurlColumns(const HopsLumpMesh &m, 
   HOPS_CURL_UNROLL
   for (int s = 1; s < N; s++) {
     if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
-    col[s] = Unsigned(col[s]);
+    col[s] = HopsLanesUnsigned(col[s]);
   }
   return negative;
 }
@@ -255,7 +255,7 @@ template <bool COUPLED> struct HopsCurlFill {
         if (k == len) mine[len++] = rows.xj[x];
       }
     }
-    if (rows.sorted) Sort(len, mine);
+    if (rows.sorted) HopsSortInts(len, mine);
     if (rows.i[1]) {
       if (!on) return;
       int *j0 = rows.j[0] + rows.i[0][r], *j1 = rows.j[1] + rows.i[1][r];

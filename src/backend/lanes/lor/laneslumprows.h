@@ -179,7 +179,8 @@ template <class List> HOPS_LANES void HopsLumpBuild(const HopsLumpMesh &m, const
       int col[HOPS_LUMP_BATCH];
 
 #pragma unroll
-      for (int t = 0; t < HOPS_LUMP_BATCH; t++) col[t] = s + t < n ? Unsigned(R[HopsLoad(C + (size_t)(s + t) * m.ne)]) : INT_MAX;
+      for (int t = 0; t < HOPS_LUMP_BATCH; t++)
+        col[t] = s + t < n ? HopsLanesUnsigned(R[HopsLoad(C + (size_t)(s + t) * m.ne)]) : INT_MAX;
       list->template AddCell<HOPS_LUMP_BATCH>(col, m.twice);
     }
   }
@@ -270,7 +271,7 @@ struct HopsLumpFillLong {
     LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
     HopsLumpBuild(m, rows, r, &list);
-    for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
+    for (int b = 0; b < 2 && rows.sorted; b++) HopsSortInts(list.n[b], list.col[b]);
     for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
   }
 };
@@ -295,7 +296,7 @@ HOPS_LANES void HopsLumpAddCell(const HopsLumpMesh &m, int e, Row *out)
 
     v += value & 1 ? -a : a;
     if (col & HOPS_LUMP_LAST) {
-      const int l = R[col & ~HOPS_LUMP_LAST], u = Unsigned(l);
+      const int l = R[col & ~HOPS_LUMP_LAST], u = HopsLanesUnsigned(l);
 
       if ((l < 0) != turned) v = -v;
       if (out->direct) out->V[out->next++] = v;

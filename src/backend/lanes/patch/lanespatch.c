@@ -177,7 +177,7 @@ static PetscErrorCode SetUpSweeps(HopsLanesPatches k, HopsPatches pt, const unsi
   if (k->kernels->group > 1) /* copies of factors */
     k->sweep.nwork += (size_t)3 * k->kernels->group * k->sweep.nfactor * (k->set->single ? sizeof(float) : sizeof(double));
   k->sweep.nwork = HOPS_LANES_PATCH_BYTES(k->sweep.nwork);
-  if (k->sweep.nwork > (*k->kernels->Most)()) {
+  if (k->sweep.nwork > (*k->kernels->MostScratch)()) {
     PetscCall((*k->kernels->SweepTeams)(&k->sweep.nteams));
     PetscCall((*k->kernels->backend->memory->Malloc)(k->sweep.nwork * k->sweep.nteams, &k->work));
   }
@@ -336,7 +336,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    PetscCall(CheckSize(pt, i, single, (*kernels->Most)(), kernels->group));
+    PetscCall(CheckSize(pt, i, single, (*kernels->MostScratch)(), kernels->group));
     condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
     k->cflops[pt->color[i]] += PatchFlops(pt, i);

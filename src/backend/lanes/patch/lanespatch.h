@@ -37,7 +37,7 @@ typedef struct {
 /* No function waits for a device */
 struct _HopsLanesPatchKernels {
   const HopsBackendOps *backend; /* whose memory it is */
-  size_t (*Most)(void);          /* bytes of scratch that a team can have */
+  size_t (*MostScratch)(void);   /* bytes of scratch that a team can have */
   int group;                     /* patches whose numbers a host's lane holds side by side; 1 on a device */
   /* patches of a run: local solves, by which z changes where patches of others may do so at once (`atomic`);
      fused sweeps */

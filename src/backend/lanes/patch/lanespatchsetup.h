@@ -89,7 +89,7 @@ template <class Back> struct HopsLanesPatchSetUp {
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCheck(bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(bytes <= Back::MostScratch(), PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Dense patches of order %d with %d quadrature points in a direction do not fit on the device: use "
                "-pc_patchfd_dense_max 0, or -hops_backend host",
                P - 1, a.points.Q);
@@ -136,7 +136,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     for (PetscInt k = 0; k < l->n; ++k)
       if (l->star[k].sorted) a.nmax = PetscMax(a.nmax, (int)(l->start[k + 1] - l->start[k]));
     bytes = HOPS_LANES_PATCH_BYTES(a.nmax * sizeof(int));
-    PetscCheck(bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(bytes <= Back::MostScratch(), PETSC_COMM_SELF, PETSC_ERR_SUP,
                "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
                a.nmax);
     PetscCall(arrays.In(l->n * sizeof(HopsPatchStar), l->star, &a.star));
@@ -155,7 +155,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionBegin;
     for (*b = 16; *b > 1 && sizeof(double) * HopsPatchInvertScratch(n, *b) + more > HOPS_LANES_PATCH_OWN;) *b /= 2;
     *bytes = HOPS_LANES_PATCH_BYTES(sizeof(double) * HopsPatchInvertScratch(n, *b) + more);
-    PetscCheck(*bytes <= Back::Most(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(*bytes <= Back::MostScratch(), PETSC_COMM_SELF, PETSC_ERR_SUP,
                "A patch of %d unknowns is too large to be inverted on the device: lower %s, or use -hops_backend host", n, option);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -37,7 +37,7 @@
                                    is there so much scratch, and no more than `most` bytes (or the back end's
                                    own bound)? Teams that keep the machine busy: few where not, since they
                                    get scratch of the back end's memory
-    Most()                         bytes of scratch that a team of Teams() can have, in whatever memory
+    MostScratch()                  bytes of scratch that a team of Teams() can have, in whatever memory
     GetOwn(&bytes)                 the same of its own, which is fast
     Team                           a team of doubles
 

@@ -7,7 +7,7 @@
 #include <hops/private/hopsbackendimpl.h>
 #include "lanes.h"
 
-HOPS_LANES_CALLED void Sort(int n, int *x)
+HOPS_LANES_CALLED void HopsSortInts(int n, int *x)
 {
   for (int i = 1; i < n; i++) {
     const int v = x[i];
@@ -19,7 +19,7 @@ HOPS_LANES_CALLED void Sort(int n, int *x)
 }
 
 /* the L index that an entry of restr stands for */
-HOPS_LANES int Unsigned(int l)
+HOPS_LANES int HopsLanesUnsigned(int l)
 {
   return l < 0 ? -1 - l : l;
 }
@@ -31,7 +31,7 @@ template <class Team> struct HopsListCount {
 
   HOPS_LANES void operator()(size_t e) const
   {
-    const int l = Unsigned(key[e]);
+    const int l = HopsLanesUnsigned(key[e]);
 
     if (l < nkeys) rank[e] = Team::Take(count + l, 1);
   }
@@ -45,7 +45,7 @@ struct HopsListPlace {
 
   HOPS_LANES void operator()(size_t e) const
   {
-    const int l = Unsigned(key[e]);
+    const int l = HopsLanesUnsigned(key[e]);
 
     if (l < nkeys) entry[begin[l] + rank[e]] = (int)e;
   }
@@ -65,7 +65,7 @@ struct HopsListSort {
 
     if (n < 2) return;
     if (HopsLanesOf(2) == 1 || n > HOPS_LIST) {
-      Sort(n, x);
+      HopsSortInts(n, x);
       return;
     }
 #pragma unroll
