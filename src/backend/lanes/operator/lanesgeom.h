@@ -142,14 +142,20 @@ HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const double
 }
 
 /* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
+template <class Team>
 HOPS_LANES_CALLED double QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
 {
   const int dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
   const int ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
-  double    G[28], J[9], A[9], det, w, *g = G;
+  double    G[Team::group > 1 ? 28 : 1], J[9], A[9], det, w;
+  const double *g = k.geom + HopsLanesCell(Team::group, cell, ng);
 
-  if (k.geometry == HOPS_GEOMETRY_STORED) return k.qdata[HopsLanesCell(k.group, cell, nc * nq) + (size_t)(t * nq + q) * k.group];
-  for (int i = 0; i < ng; i++) G[i] = k.geom[HopsLanesCell(k.group, cell, ng) + (size_t)i * k.group];
+  if (k.geometry == HOPS_GEOMETRY_STORED)
+    return k.qdata[HopsLanesCell(Team::group, cell, nc * nq) + (size_t)(t * nq + q) * Team::group];
+  if constexpr (Team::group > 1) {
+    for (int i = 0; i < ng; i++) G[i] = g[(size_t)i * Team::group];
+    g = G;
+  }
   w = HopsLanesWeight(dim, k.Q, k.w, q);
   if (k.geometry == HOPS_GEOMETRY_AFFINE) return w * g[r < 0 ? nd : t];
   MapJacobian(dim, k.Q, k.z, g, q, J);

@@ -27,7 +27,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
     const int    *restr = k.restr + (size_t)cell * nn;
-    const double *d     = k.qdata + HopsLanesCell(k.group, cell, nq * nc);
+    const double *d     = k.qdata + HopsLanesCell(Team::group, cell, nq * nc);
 
     for (int i = team.lane(); i < nn; i += team.size()) e[i] = restr[i] < k.nT ? x[restr[i]] : xg[restr[i] - k.nT];
     team.Sync();
@@ -46,12 +46,12 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
           for (int b = 0; b < dim; b++) {
             const int r = a < b ? a : b, c = a < b ? b : a;
 
-            fl[a] += d[(size_t)((r * dim - r * (r + 1) / 2 + c) * nq + q) * k.group] * gr[b];
+            fl[a] += d[(size_t)((r * dim - r * (r + 1) / 2 + c) * nq + q) * Team::group] * gr[b];
           }
         }
         for (int a = 0; a < dim; a++) v[a * nq + q] = fl[a];
       }
-      if (k.mass) v[(dim - first) * nq + q] *= d[(size_t)(nd * nq + q) * k.group];
+      if (k.mass) v[(dim - first) * nq + q] *= d[(size_t)(nd * nq + q) * Team::group];
     }
     team.Sync();
     for (int a = first; a < last; a++) {
@@ -81,7 +81,7 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
       const double *A[3] = {k.BB, k.BB, k.BB};
 
       for (int q = team.lane(); q < nq; q += team.size())
-        v[q] = (t < nd && r != c ? 2 : 1) * QData(k, cell, t < nd ? r : -1, c, t, q);
+        v[q] = (t < nd && r != c ? 2 : 1) * QData<Team>(k, cell, t < nd ? r : -1, c, t, q);
       if (t < nd) {
         if (r == c) A[r] = k.DD;
         else A[r] = A[c] = k.BD;
@@ -102,12 +102,12 @@ template <int DIM, class Team> HOPS_LANES_CALLED void HopsH1PointData(const Hops
   double       A[9];
   const double w   = HopsLanesWeight(DIM, s.Q, s.w, q);
   const double det = Adjugate(DIM, J, A);
-  double      *out = s.qdata + HopsLanesCell(s.group, s.first + c, s.ncomp * nq) + (size_t)q * s.group;
+  double      *out = s.qdata + HopsLanesCell(Team::group, s.first + c, s.ncomp * nq) + (size_t)q * Team::group;
 
   if (!(det > 0)) Team::Least(s.bad, c);
   if (s.knc)
     out = WeightedCongruence<DIM>(A, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w / det,
-                                  (size_t)nq * s.group, out);
+                                  (size_t)nq * Team::group, out);
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
 }
 
@@ -123,7 +123,8 @@ template <class Team> HOPS_LANES_CALLED void HopsH1SetUpCells(const HopsSetUpArg
   const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_GEOMETRY_AFFINE ? 1 : HopsLanesPower(s.Q, dim);
   const double *k = s.kappa + (size_t)c * s.kcstride;
   double        J[9], A[9], X[24], det = 0;
-  double        G[28], *out = G, *to;
+  const size_t  at = HopsLanesCell(Team::group, s.first + c, HopsGeometrySize(s.geometry, dim));
+  double        G[Team::group > 1 ? 28 : 1], *const begin = Team::group > 1 ? G : s.geom + at, *out = begin;
 
   LoadCorners(s, c, X);
   for (int q = 0; q < nq; q++) {
@@ -140,8 +141,8 @@ template <class Team> HOPS_LANES_CALLED void HopsH1SetUpCells(const HopsSetUpArg
       *out++ =
         !s.knc ? 0 : (s.geometry == HOPS_GEOMETRY_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
   *out++ = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_GEOMETRY_AFFINE ? det : 1) : 0;
-  to     = s.geom + HopsLanesCell(s.group, s.first + c, (int)(out - G));
-  for (int i = 0; i < out - G; i++) to[(size_t)i * s.group] = G[i];
+  if (Team::group > 1)
+    for (int i = 0; i < out - begin; i++) s.geom[at + (size_t)i * Team::group] = begin[i];
 }
 
 /* Index e of those that HopsH1Kernels' Pad() fills */
