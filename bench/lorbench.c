@@ -562,8 +562,8 @@ int main(int argc, char **argv)
     PetscCall(BenchLockOpen(file, &c.lock));
     PetscCall(BenchLock(c.lock, LOCK_EX)); /* to look at the file of -csv, and to start a device, at which others would stop */
     PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", backend, sizeof(backend), NULL));
-    PetscCall(PetscStrcmp(backend, "cuda", &set));
-    if (set) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCall(PetscStrcmp(backend, "host", &set));
+    if (!set && backend[0] && PetscDefined(HAVE_CUDA)) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   }
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", file, sizeof(file), &set));
   if (set) {

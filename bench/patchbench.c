@@ -40,6 +40,7 @@
 
 typedef struct {
   PetscInt    dim, repeat, calls, nvariants, variant[5], ntensor, tensor[3];
+  char        backend[16];
   PetscBool   device, cpu;
   PetscReal   dofs;
   PetscMPIInt size, rank;
@@ -271,7 +272,7 @@ static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], Pe
   if (bytes > 0.0 && copy > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of copy", 100.0 * bytes / seconds / copy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   if (bench->csv) {
-    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->device ? "cuda" : "host", bench->mesh, (int)bench->size,
+    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->backend, bench->mesh, (int)bench->size,
             (int)bench->dim, (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
     if (flops > 0.0) fprintf(bench->csv, "%.6g,%.5g,", flops, 1e-9 * flops / seconds);
     else fprintf(bench->csv, ",,");
@@ -459,12 +460,14 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-calls", &bench.calls, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cpu", &bench.cpu, NULL));
-  {
-    char name[32] = "host";
-
-    PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", name, sizeof(name), NULL));
-    PetscCall(PetscStrcmp(name, "cuda", &bench.device));
-  }
+  PetscCall(PetscStrncpy(bench.backend, "host", sizeof(bench.backend)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", bench.backend, sizeof(bench.backend), NULL));
+  PetscCall(PetscStrcmp(bench.backend, "host", &bench.device));
+#if PetscDefined(HAVE_CUDA) || PetscDefined(HAVE_HIP)
+  bench.device = bench.device ? PETSC_FALSE : PETSC_TRUE; /* kokkos too */
+#else
+  bench.device = PETSC_FALSE;
+#endif
   PetscCheck(bench.device || !tensor, PETSC_COMM_WORLD, PETSC_ERR_USER, "-tensor is for devices: add -hops_backend cuda");
   PetscCheck(!bench.device || !bench.cpu, PETSC_COMM_WORLD, PETSC_ERR_USER, "-cpu times the host: drop it, or -hops_backend cuda");
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-peak", &peak, NULL));
