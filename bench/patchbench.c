@@ -272,8 +272,8 @@ static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], Pe
   if (bytes > 0.0 && copy > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of copy", 100.0 * bytes / seconds / copy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   if (bench->csv) {
-    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->backend, bench->mesh, (int)bench->size,
-            (int)bench->dim, (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
+    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->backend, bench->mesh, (int)bench->size, (int)bench->dim,
+            (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
     if (flops > 0.0) fprintf(bench->csv, "%.6g,%.5g,", flops, 1e-9 * flops / seconds);
     else fprintf(bench->csv, ",,");
     if (flops > 0.0 && peak > 0.0) fprintf(bench->csv, "%.4f", flops / seconds / peak);
