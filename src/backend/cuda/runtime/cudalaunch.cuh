@@ -7,16 +7,7 @@
 #define HOPS_CUDA_SHARED (96 * 1024) /* bytes of shared memory of a block, two of which fit on a multiprocessor */
 #define HOPS_CUDA_MOST   232448      /* the largest block's */
 
-/* F::blocks, where a functor for teams has it; 0 leaves it to the compiler */
-template <class F, class = void> struct HopsCudaBlocks {
-  static constexpr int value = 0;
-};
-
-template <class F> struct HopsCudaBlocks<F, std::void_t<decltype(F::blocks)>> {
-  static constexpr int value = F::blocks;
-};
-
-template <class F> __global__ void __launch_bounds__(F::lanes, HopsCudaBlocks<F>::value) HopsCudaTeams(const F f)
+template <class F> __global__ void __launch_bounds__(F::lanes, HopsLanesBlocks<F>(0)) HopsCudaTeams(const F f)
 {
   extern __shared__ double2 shared[];
 
@@ -31,22 +22,7 @@ template <class real, class F> __global__ void __launch_bounds__(F::lanes *F::ce
   f(Team(), (real *)shared + threadIdx.y * F::template Numbers<Team>());
 }
 
-template <class F> __global__ void __launch_bounds__(128) HopsCudaEach(size_t n, const F f)
-{
-  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (i < n) f(i);
-}
-
-/* The same for functors with `blocks` */
-template <class F> __global__ void __launch_bounds__(F::lanes, F::blocks) HopsCudaTeamsBound(const F f)
-{
-  extern __shared__ double2 shared[];
-
-  f(HopsCudaTeam<double>(), (double *)shared);
-}
-
-template <class F> __global__ void __launch_bounds__(128, F::blocks) HopsCudaEachBound(size_t n, const F f)
+template <class F> __global__ void __launch_bounds__(128, HopsLanesBlocks<F>(0)) HopsCudaEach(size_t n, const F f)
 {
   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -64,14 +40,12 @@ struct HopsCudaBack {
   template <class F> static PetscErrorCode Teams(const char[], int teams, size_t bytes, const F &f)
   {
     cudaStream_t stream;
-    void (*kernel)(F);
 
     PetscFunctionBegin;
     PetscCall(HopsGetCUDAStream(&stream));
-    if constexpr (HopsLanesBlocks<F>(0) > 0) kernel = HopsCudaTeamsBound<F>;
-    else kernel = HopsCudaTeams<F>;
-    if (bytes > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    kernel<<<teams, F::lanes, bytes, stream>>>(f);
+    if (bytes > 48 * 1024)
+      PetscCallCUDA(cudaFuncSetAttribute(HopsCudaTeams<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    HopsCudaTeams<F><<<teams, F::lanes, bytes, stream>>>(f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -102,8 +76,7 @@ struct HopsCudaBack {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HopsGetCUDAStream(&stream));
-    if constexpr (HopsLanesBlocks<F>(0) > 0) HopsCudaEachBound<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
-    else HopsCudaEach<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
+    HopsCudaEach<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

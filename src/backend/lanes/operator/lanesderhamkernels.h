@@ -21,7 +21,7 @@ struct HopsDerhamGenericApply {
 };
 
 struct HopsDerhamGenericDiagonal {
-  static constexpr int lanes = 128;
+  static constexpr int lanes = 128, blocks = 8;
   HopsDerhamCell       s;
   double              *d, *dg;
 

@@ -142,12 +142,11 @@ HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const double
 }
 
 /* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
-template <class Team>
-HOPS_LANES_CALLED double QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
+template <class Team> HOPS_LANES_CALLED double QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
 {
-  const int dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
-  const int ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
-  double    G[Team::group > 1 ? 28 : 1], J[9], A[9], det, w;
+  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
+  const int     ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
+  double        G[Team::group > 1 ? 28 : 1], J[9], A[9], det, w;
   const double *g = k.geom + HopsLanesCell(Team::group, cell, ng);
 
   if (k.geometry == HOPS_GEOMETRY_STORED)

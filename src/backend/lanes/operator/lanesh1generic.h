@@ -124,7 +124,7 @@ template <class Team> HOPS_LANES_CALLED void HopsH1SetUpCells(const HopsSetUpArg
   const double *k = s.kappa + (size_t)c * s.kcstride;
   double        J[9], A[9], X[24], det = 0;
   const size_t  at = HopsLanesCell(Team::group, s.first + c, HopsGeometrySize(s.geometry, dim));
-  double        G[Team::group > 1 ? 28 : 1], *const begin = Team::group > 1 ? G : s.geom + at, *out = begin;
+  double G[Team::group > 1 ? 28 : 1], *const begin = Team::group > 1 ? G : s.geom + at, *out = begin;
 
   LoadCorners(s, c, X);
   for (int q = 0; q < nq; q++) {

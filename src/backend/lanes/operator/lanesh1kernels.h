@@ -7,7 +7,7 @@
 #include "lanesh1impl.h"
 
 struct HopsH1GenericApply {
-  static constexpr int lanes = 128;
+  static constexpr int lanes = 128, blocks = 8;
   HopsH1Args           k;
   const double        *x, *xg;
   double              *y, *yg;
