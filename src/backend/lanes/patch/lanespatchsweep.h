@@ -85,29 +85,42 @@ template <int n, class W> HOPS_LANES void HopsSweepLine(const W *M, W *line, int
   }
 }
 
-/* A factor in scratch: S[n][R], lambda[n], T[n][N], alpha[2][n], E[2][n]; Ta is left out */
+/*
+  Scratch of a patch: of each direction a factor S[n][R], lambda[n], alpha[2][n], E[2][n]; the pairs of faces
+  across y, z and at first x; the cube of what lies inside. The faces across x and T[n][N] of each direction lie
+  where the cube comes: they are read before.
+*/
 template <int DIM, int n> struct HopsSweepSizes {
   static constexpr int N = n + 2, R = (n + 1) / 2 * 2;
-  static constexpr int lambda = n * R, T = lambda + n, alpha = T + n * N, E = alpha + 2 * n, F = E + 2 * n;
-  static constexpr int head = T + n * N, skip = n * N; /* entries before Ta, and Ta's */
+  static constexpr int lambda = n * R, alpha = lambda + n, E = alpha + 2 * n, F = E + 2 * n;
+  static constexpr int T = alpha, skip = 2 * n * N; /* in memory T, and Ta, come between lambda and alpha */
   static constexpr int FS      = (F + 1) / 2 * 2;
   static constexpr int threads = DIM == 3 ? N * N : N;
   static constexpr int face    = DIM == 3 ? N * N : N;
-  static constexpr int cube    = DIM == 3 ? n * N * N : n * N;
-  static constexpr int patch   = DIM * FS + 2 * DIM * face + (cube + 1) / 2 * 2;
+  static constexpr int inside  = DIM == 3 ? n * n * n : n * n;
+  static constexpr int early   = 2 * face + DIM * n * N;
+  static constexpr int cube    = DIM * FS + (2 * DIM - 2) * face; /* where it begins */
+  static constexpr int patch   = (cube + (inside > early ? inside : early) + 1) / 2 * 2;
 };
 
-/* Node (X,Y) of face f: 2d and 2d+1 lie across direction d, the others are in ascending order */
+/* The direction across which face f of scratch lies: y, z, x */
+template <int DIM> HOPS_LANES int HopsSweepAcross(int f)
+{
+  return (f / 2 + 1) % DIM;
+}
+
+/* Node (X,Y) of that face: the directions in it are in ascending order */
 template <int DIM, int N> HOPS_LANES int HopsSweepFaceNode(int f, int X, int Y)
 {
-  const int end = f % 2 ? N - 1 : 0, d = f / 2;
+  const int end = f % 2 ? N - 1 : 0, d = HopsSweepAcross<DIM>(f);
 
   if (DIM == 2) return d == 0 ? end + N * X : X + N * end;
   return d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end));
 }
 
-/* Faces of a patch, F, to modes in both of their directions; barriers within, but not at the end */
-template <int DIM, int n, class Team, class W> HOPS_LANES void HopsSweepFaces(const Team &team, const W *S, W *F)
+/* Faces of a patch, F, to modes in both of their directions, by T of each; barriers within, but not at the
+   end */
+template <int DIM, int n, class Team, class W> HOPS_LANES void HopsSweepFaces(const Team &team, const W *T, W *F)
 {
   using L         = HopsSweepSizes<DIM, n>;
   constexpr int N = L::N;
@@ -116,17 +129,17 @@ template <int DIM, int n, class Team, class W> HOPS_LANES void HopsSweepFaces(co
     for (int l = team.lane(); l < 6 * N; l += Team::lanes) {
       const int f = l / N;
 
-      HopsSweepLine<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face + N * (l % N), 1);
+      HopsSweepLine<n>(T + (HopsSweepAcross<DIM>(f) == 0 ? n * N : 0), F + f * L::face + N * (l % N), 1);
     }
     team.Sync();
     for (int l = team.lane(); l < 6 * N; l += Team::lanes) {
       const int f = l / N;
 
-      HopsSweepLine<n>(S + (f / 2 == 2 ? 1 : 2) * L::FS + L::T, F + f * L::face + l % N, N);
+      HopsSweepLine<n>(T + (HopsSweepAcross<DIM>(f) == 2 ? 1 : 2) * n * N, F + f * L::face + l % N, N);
     }
   } else {
     for (int f = team.lane(); f < 4; f += Team::lanes)
-      HopsSweepLine<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face, 1);
+      HopsSweepLine<n>(T + (HopsSweepAcross<DIM>(f) == 0 ? n * N : 0), F + f * L::face, 1);
   }
 }
 
@@ -141,7 +154,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
 
   template <class Team> HOPS_LANES_CONSTEXPR static int Numbers()
   {
-    return L::patch + (Team::lanes == 1 ? lanes * n : 0);
+    return L::patch + (Team::lanes == 1 ? lanes * (n + 2) : 0);
   }
 
   /* Unknown i of a lane's column, by its place on the N nodes across */
@@ -170,37 +183,40 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     }
   };
 
-  /* To modes in x, and back, of a row's entries v: lane (j,k) or j, the ends among them, whose coefficients
-     are those of faces */
+  /* A row in x, lane (j,k) or j: of the cube, or where that is an end of a face */
+  template <class W> HOPS_LANES static W *Row(int t, W *F, W *cube)
+  {
+    const int X = t % N, Y = t / N;
+
+    if (DIM == 3 && (Y == 0 || Y == N - 1)) return F + (Y == 0 ? 2 : 3) * face + N * X + 1;
+    if (X == 0 || X == N - 1) return F + (X == 0 ? 0 : 1) * face + N * Y + 1;
+    return cube + n * (X - 1 + (DIM == 3 ? n * (Y - 1) : 0));
+  }
+
+  /* v: such a row, to modes in x where it is not a face's already, solved, and back. x: values of the faces
+     across x */
   template <class Team, class W>
-  HOPS_LANES static void AlongX(const Patches<Team> &p, int t, const W *S, const W *F, W *row, W v[n])
+  HOPS_LANES static void AlongX(const Patches<Team> &p, int t, const W *S, const W *F, const W *row, const W x[2], W v[n])
   {
     const int      X = t % N, Y = t / N;
-    const W       *x0 = F + t, *x1 = x0 + face;
-    const W *const y0 = F + 2 * face + (DIM == 3 ? N * Y : 0) + 1, *const y1 = y0 + face; /* along x */
-    const bool yend = X == 0 || X == N - 1, zend = DIM == 3 && (Y == 0 || Y == N - 1);
-
-    if (yend || zend) {
-      const W *from = DIM == 3 && zend ? F + (Y == 0 ? 4 : 5) * face + N * X + 1 : (X == 0 ? y0 : y1);
+    const W *const y0 = F + (DIM == 3 ? N * Y : 0) + 1, *const y1 = y0 + face; /* along x */
 
 #pragma unroll
-      for (int i = 0; i < n; i++) v[i] = from[i];
-    } else {
+    for (int i = 0; i < n; i++) v[i] = row[i];
+    if (X > 0 && X < N - 1 && (DIM == 2 || (Y > 0 && Y < N - 1))) {
       const W s0 = p.Scale(0), s1 = p.Scale(1), s2 = DIM == 3 ? p.Scale(2) : W{},
               inv5 = HopsLanesEach<W, Team::group>([&](int g) { return (T)(1 / p.a.sweep[p.Of(g)].s5); });
       const W *Sy = S + FS, *Sz = S + (DIM - 1) * FS;
       const W  ay0 = s1 * Sy[L::alpha + X - 1], ay1 = s1 * Sy[L::alpha + n + X - 1];
-      const W  ax0 = s0 * *x0, ax1 = s0 * *x1;
+      const W  ax0 = s0 * x[0], ax1 = s0 * x[1];
       W        lambda = p.Scale(3) + s1 * Sy[L::lambda + X - 1], az0 = {}, az1 = {};
-      const W *z0 = F + (DIM == 3 ? 4 : 0) * face + (DIM == 3 ? N * X : 0) + 1, *z1 = z0 + face;
+      const W *z0 = F + (DIM == 3 ? 2 * face + N * X + 1 : 0), *z1 = z0 + face;
 
       if (DIM == 3) {
         lambda += s2 * Sz[L::lambda + Y - 1];
         az0 = s2 * Sz[L::alpha + Y - 1];
         az1 = s2 * Sz[L::alpha + n + Y - 1];
       }
-#pragma unroll
-      for (int i = 0; i < n; i++) v[i] = row[i];
       HopsSweepToModes<n, R>(S, v);
 #pragma unroll
       for (int i = 0; i < n; i++) {
@@ -211,9 +227,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
       }
     }
     HopsLanesForget(); /* of the matrix, which is read again */
-    HopsSweepToNodes<n, R>(S, S + L::E, *x0, *x1, v);
-#pragma unroll
-    for (int i = 0; i < n; i++) row[i] = v[i];
+    HopsSweepToNodes<n, R>(S, S + L::E, x[0], x[1], v);
   }
 
   /* The solution on a column, to the unknowns of patch g */
@@ -236,14 +250,18 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     constexpr int                G = Team::group;
     const int                    t = team.lane(), q = team.cell(0);
     const Patches<Team>          p = {a, q};
-    W *const F = S + DIM * FS, *const cube = F + 2 * DIM * face;
+    W *const F = S + DIM * FS, *const cube = S + L::cube, *const to = cube + 2 * face;
     typename Team::template Lines<n> v(S + L::patch);
+    typename Team::template Lines<2> x(S + L::patch + lanes * n);
 
 #pragma unroll
-    for (int d = 0; d < DIM; d++)
+    for (int d = 0; d < DIM; d++) {
       for (int i = t; i < L::F; i += Team::lanes)
         S[d * FS + i] =
-          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::head ? i : i + L::skip]; });
+          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::T ? i : i + L::skip]; });
+      for (int i = t; i < n * N; i += Team::lanes)
+        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[L::T + i]; });
+    }
     HOPS_ALL_LANES(t, lanes)
     {
       W *u = v[t];
@@ -260,7 +278,16 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
       }
     }
     team.Sync();
-    HopsSweepFaces<DIM, n>(team, S, F);
+    HopsSweepFaces<DIM, n>(team, to, F);
+    team.Sync();
+    HOPS_ALL_LANES(t, lanes)
+    {
+      W *ends = x[t];
+
+      ends[0] = cube[t];
+      ends[1] = cube[face + t];
+    }
+    team.Sync();
     /* to modes in the last direction: lane (x,y) */
     HOPS_ALL_LANES(t, lanes)
     {
@@ -269,7 +296,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
 
         HopsSweepToModes<n, R>(S + (DIM - 1) * FS, u);
 #pragma unroll
-        for (int i = 0; i < n; i++) cube[DIM == 3 ? t % N + n * (t / N + 1 + N * (i + 1)) : t % N + n * (i + 1)] = u[i];
+        for (int i = 0; i < n; i++) cube[DIM == 3 ? t % N + n * (t / N + n * i) : t % N + n * i] = u[i];
       }
     }
     team.Sync();
@@ -277,30 +304,43 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
       HOPS_ALL_LANES(t, lanes)
       {
         if (Inside(t)) {
-          W *u = v[t], *line = cube + t % N + n * N * (t / N + 1);
+          W *u = v[t], *line = cube + t % N + n * n * (t / N);
 
 #pragma unroll
-          for (int j = 0; j < n; j++) u[j] = line[n * (j + 1)];
+          for (int j = 0; j < n; j++) u[j] = line[n * j];
           HopsSweepToModes<n, R>(S + FS, u);
 #pragma unroll
-          for (int j = 0; j < n; j++) line[n * (j + 1)] = u[j];
+          for (int j = 0; j < n; j++) line[n * j] = u[j];
         }
       }
       team.Sync();
     }
-    HOPS_ALL_LANES(t, lanes) AlongX(p, t, S, F, cube + n * t, v[t]);
+    HOPS_ALL_LANES(t, lanes) AlongX(p, t, S, F, Row(t, F, cube), x[t], v[t]);
+    team.Sync(); /* all have read the faces */
+    HOPS_ALL_LANES(t, lanes)
+    {
+      W *u = v[t], *row = Row(t, F, cube);
+
+#pragma unroll
+      for (int i = 0; i < n; i++) row[i] = u[i];
+    }
     team.Sync();
-    if (DIM == 3) { /* y: lane (x,k), k with its ends */
+    if (DIM == 3) { /* y: lane (x,k), k with its ends, where lines lie in faces */
       HOPS_ALL_LANES(t, lanes)
       {
         if (t % N < n) {
-          W *u = v[t], *line = cube + t % N + n * N * (t / N);
+          const int  X = t % N, Z = t / N;
+          const bool end = Z == 0 || Z == N - 1;
+          W *const first = end ? F + (Z == 0 ? 2 : 3) * face + X + 1 : F + X + 1 + N * Z, *const last =
+                                                                                            first + (end ? N * (N - 1) : face);
+          W *const  line = end ? first + N : cube + X + n * n * (Z - 1), *u = v[t];
+          const int step = end ? N : n;
 
 #pragma unroll
-          for (int j = 0; j < n; j++) u[j] = line[n * (j + 1)];
-          HopsSweepToNodes<n, R>(S + FS, S + FS + L::E, line[0], line[n * (N - 1)], u);
+          for (int j = 0; j < n; j++) u[j] = line[step * j];
+          HopsSweepToNodes<n, R>(S + FS, S + FS + L::E, *first, *last, u);
 #pragma unroll
-          for (int j = 0; j < n; j++) line[n * (j + 1)] = u[j];
+          for (int j = 0; j < n; j++) line[step * j] = u[j];
         }
       }
       team.Sync();
@@ -308,14 +348,15 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     HOPS_ALL_LANES(t, lanes)
     {
       if (Inside(t)) {
-        const W  *Sz   = S + (DIM - 1) * FS;
-        const int step = DIM == 3 ? n * N : n;
-        const W  *line = DIM == 3 ? cube + t % N + n * (t / N + 1) : cube + t % N;
-        W        *u    = v[t];
+        const W  *Sz    = S + (DIM - 1) * FS;
+        const int step  = DIM == 3 ? n * n : n;
+        const W  *line  = cube + t % N + (DIM == 3 ? n * (t / N) : 0);
+        const W  *first = F + (DIM == 3 ? 2 * face + N * (t / N + 1) : 0) + t % N + 1;
+        W        *u     = v[t];
 
 #pragma unroll
-        for (int i = 0; i < n; i++) u[i] = line[step * (i + 1)];
-        HopsSweepToNodes<n, R>(Sz, Sz + L::E, line[0], line[step * (N - 1)], u);
+        for (int i = 0; i < n; i++) u[i] = line[step * i];
+        HopsSweepToNodes<n, R>(Sz, Sz + L::E, first[0], first[face], u);
         if constexpr (G == 1) {
           if (q < a.n) Store(q, t, u);
         } else
