@@ -244,23 +244,35 @@ HOPS_HOST_DEVICE void HopsComplementEntry(PetscInt n, const PetscInt gap[], Pets
   }
 }
 
-/* ---------------------------------------- multilinear maps ---------------------------------------- */
+/* ------------------------------------------ coordinates ------------------------------------------ */
 
-/* X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of cell[c] */
+/*
+  Multilinear maps: X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of
+  cell[c]. Of cells that have their own coordinates, as those of a periodic mesh: X[c][placeown[i]] =
+  xown[own[c] + i]. Where x is NULL the other cells' maps stay as they are.
+*/
 typedef struct {
   PetscInt         dim, n; /* n coordinates of a cell */
   PetscInt         place[24];
-  PetscInt         vStart, base;
-  const PetscReal *x;
+  PetscInt         vStart, base, nown; /* nown: entries of xown */
+  const PetscReal *x, *xown;
+  const int       *own; /* [cells], -1 where a cell has none; NULL: none has */
+  const PetscInt  *placeown;
 } HopsCorners;
 
 /* coordinate i of cell c, whose closure is that of `cell` */
 HOPS_HOST_DEVICE void HopsCellCorner(const HopsCorners *m, const PetscInt point[], PetscInt c, PetscInt cell, PetscInt i,
                                      PetscReal X[])
 {
-  const PetscInt n = HopsClosureSize(m->dim), v = point[cell * n + n - m->n / m->dim + i / m->dim];
+  const size_t to = (size_t)c * m->n;
 
-  X[c * m->n + m->place[i]] = m->x[m->base + (v - m->vStart) * m->dim + i % m->dim];
+  if (m->own && m->own[c] >= 0) X[to + m->placeown[i]] = m->xown[m->own[c] + i];
+  else if (m->x) {
+    const PetscInt *p = point + (size_t)cell * HopsClosureSize(m->dim);
+    const PetscInt  v = p[HopsClosureSize(m->dim) - (1 << m->dim) + i / m->dim];
+
+    X[to + m->place[i]] = m->x[m->base + (v - m->vStart) * m->dim + i % m->dim];
+  }
 }
 
 /* ------------------------------------- what a back end has ------------------------------------- */

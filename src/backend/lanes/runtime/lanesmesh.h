@@ -329,17 +329,21 @@ template <class Back> struct HopsLanesMesh {
                                 PetscReal X[])
   {
     HopsCorners m = *corners;
-    PetscReal  *x;
     int        *order;
 
     PetscFunctionBegin;
     if (!ncells) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HopsLanesCopyIn<Back>(nx * sizeof(PetscReal), corners->x, &x));
+    PetscCall(HopsLanesCopyIn<Back>(nx * sizeof(PetscReal), corners->x, &m.x));
     PetscCall(HopsLanesCopyIn<Back>(ncells * sizeof(int), perm, &order));
-    m.x = x;
+    PetscCall(HopsLanesCopyIn<Back>(corners->nown * sizeof(PetscReal), corners->xown, &m.xown));
+    PetscCall(HopsLanesCopyIn<Back>(ncells * sizeof(int), corners->own, &m.own));
+    PetscCall(HopsLanesCopyIn<Back>(m.n * sizeof(PetscInt), corners->placeown, &m.placeown));
     PetscCall(Back::Each("HopsMeshCorners", (size_t)ncells * m.n, HopsMeshCorner{m, point, order, X}));
-    PetscCall(HopsLanesFree<Back>(&x));
+    PetscCall(HopsLanesFree<Back>(&m.x));
     PetscCall(HopsLanesFree<Back>(&order));
+    PetscCall(HopsLanesFree<Back>(&m.xown));
+    PetscCall(HopsLanesFree<Back>(&m.own));
+    PetscCall(HopsLanesFree<Back>(&m.placeown));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
