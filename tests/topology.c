@@ -299,6 +299,36 @@ static PetscErrorCode CreateSpace(DM dm, HopsFamily f, PetscInt order, DMLabel l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The coarse maps that back end `name` makes of a straight mesh's refinement are those of the mesh */
+static PetscErrorCode CheckCoarse(DM dm, const char name[], HopsSpace sp)
+{
+  const PetscInt n = sp->dim * HopsPower(2, sp->dim);
+  PetscInt      *at;
+  PetscBool      own;
+  DM             fine;
+  HopsSpace      f, c;
+
+  PetscFunctionBeginUser;
+  PetscCall(HaveOwnMaps(dm, &own));
+  if (own || sp->gorder > 1 || sp->family != HOPS_H1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(HopsSpaceCreateH1(fine, 2, NULL, 0, NULL, &f));
+  PetscCall(HopsSpaceCreateCoarse(f, dm, 1, &c));
+  PetscCheck(!strcmp(c->backend->name, name) && c->ncells == sp->ncells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not the coarse space");
+  PetscCall(HopsSpaceBringCoordinates(c));
+  PetscCall(HopsSpaceBringCoordinates(sp));
+  PetscCall(PetscMalloc1(sp->ncaller, &at));
+  for (PetscInt k = 0; k < sp->ncells; ++k) at[sp->cell[k] - sp->cstart] = k;
+  for (PetscInt k = 0; k < c->ncells; ++k)
+    for (PetscInt i = 0; i < n; ++i)
+      if (!(PetscAbsReal(c->X[k * n + i] - sp->X[at[c->cell[k] - sp->cstart] * n + i]) < 1e-13)) ++bad[MAP];
+  PetscCall(PetscFree(at));
+  PetscCall(HopsSpaceDestroy(&c));
+  PetscCall(HopsSpaceDestroy(&f));
+  PetscCall(DMDestroy(&fine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* sp, its companion and its coarse space, against those of another back end */
 static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel label, PetscInt value, HopsSpace sp)
 {
@@ -314,6 +344,7 @@ static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel 
   PetscCall(CreateSpace(dm, f, order, label, value, &other));
   PetscCheck(other->backend != sp->backend, PETSC_COMM_WORLD, PETSC_ERR_USER, "-against: another back end is meant");
   PetscCall(CheckSame(sp, other));
+  PetscCall(CheckCoarse(dm, name, sp));
   for (PetscInt k = 0; k < 2; ++k) {
     if (k && f != HOPS_H1) continue;
     if (k) {

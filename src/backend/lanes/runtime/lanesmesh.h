@@ -176,6 +176,18 @@ struct HopsMeshCorner {
   }
 };
 
+struct HopsMeshCoarseNode {
+  HopsChildMaps    m;
+  int              np;
+  const PetscReal *fine;
+  PetscReal       *X;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    HopsCoarseNode(&m, fine, (PetscInt)(e / np), (PetscInt)(e % np), X);
+  }
+};
+
 /* *kind = max(*kind, what a coordinate of a cell, of g nodes s[] a direction, says of its map) */
 template <class Team> struct HopsMeshMapKind {
   int              dim, g;
@@ -347,6 +359,27 @@ template <class Back> struct HopsLanesMesh {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Coarsen(const HopsChildMaps *maps, const PetscReal fine[], PetscReal X[])
+  {
+    HopsChildMaps m  = *maps;
+    const int     np = HopsLanesPower((int)m.P, (int)m.dim), nchild = m.nhalf == 2 ? 1 << m.dim : 1;
+
+    PetscFunctionBegin;
+    if (!m.ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesCopyIn<Back>((size_t)m.ncoarse * nchild * sizeof(PetscInt), maps->child, &m.child));
+    PetscCall(HopsLanesCopyIn<Back>((size_t)m.nfine * m.dim, maps->axis, &m.axis));
+    PetscCall(HopsLanesCopyIn<Back>(2 * m.P * m.P * sizeof(PetscReal), maps->l, &m.l));
+    PetscCall(HopsLanesCopyIn<Back>(4 * m.P * sizeof(PetscReal), maps->end, &m.end));
+    PetscCall(HopsLanesCopyIn<Back>(m.P * sizeof(int), maps->half, &m.half));
+    PetscCall(Back::Each("HopsMeshCoarsen", (size_t)m.ncoarse * np, HopsMeshCoarseNode{m, np, fine, X}));
+    PetscCall(HopsLanesFree<Back>(&m.child));
+    PetscCall(HopsLanesFree<Back>(&m.axis));
+    PetscCall(HopsLanesFree<Back>(&m.l));
+    PetscCall(HopsLanesFree<Back>(&m.end));
+    PetscCall(HopsLanesFree<Back>(&m.half));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode MapKind(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *kind)
   {
     PetscReal *nodes;
@@ -367,6 +400,6 @@ template <class Back> struct HopsLanesMesh {
 
   static constexpr HopsMeshOps Table()
   {
-    return {Closures, Number, Order, Restrict, HopsLanesLists<Back>::Transpose, Complement, Corners};
+    return {Closures, Number, Order, Restrict, HopsLanesLists<Back>::Transpose, Complement, Corners, Coarsen};
   }
 };
