@@ -278,9 +278,9 @@ HOPS_HOST_DEVICE void HopsCellCorner(const HopsCorners *m, const PetscInt point[
 /* ------------------------------------ maps of coarse cells ------------------------------------ */
 
 /*
-  Maps of cells from those of their children, of P nodes in a direction. l[P][2][P]: values of the 1D functions
-  at a node of the coarse map, in the child in whose half[P] it lies, and mirrored. end[2][2][P]: at the
-  middle, as either half sees it.
+  Maps of cells from those of their children, of P nodes in a direction. l[P][2][P]: values of the 1D
+  functions at a node of the coarse map, in the child in whose half[P] it lies, and mirrored. end[2][2][P]: at
+  the middle, as either half sees it.
 */
 typedef struct {
   PetscInt             dim, P, nhalf, ncoarse, nfine; /* nhalf: children in a direction */
