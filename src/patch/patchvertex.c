@@ -32,10 +32,12 @@ static PetscBool StarFactors(const HopsPatchCells *pc, const HopsPatchStar *s, P
   return PETSC_TRUE;
 }
 
-/* The lines of the last tensor products, and their factors: most patches have those of the one before */
+/* The lines of the last tensor products, and their factors: most patches have those of the one before; and
+   sizes of skeletons, by bits: two cells along an axis */
 typedef struct {
   HopsPatchLine line[3];
-  int           factor[3]; /* -1: none yet */
+  int           factor[3];   /* -1: none yet */
+  PetscInt      skeleton[8]; /* 0: not known yet */
 } Lines;
 
 static PetscErrorCode GetFactor(HopsPatches pt, const HopsPatchFit *f, PetscInt b, PetscInt ncells, Lines *lines)
@@ -100,12 +102,12 @@ static PetscErrorCode AddTensor(HopsPatches pt, const HopsPatchCells *pc, HopsPa
   PetscFunctionBegin;
   n = HopsPatchStarSize(&pc->nodes, s, 0, size);
   if (!f->exact && p > 1 && f->bound[1] > opt->condenseratio * f->bound[0] && opt->condensemax > 0) {
-    const int side[3] = {s->side[0], s->side[1], s->side[2]};
-    PetscReal d[8][4] = {{0.0}};
-    PetscInt  skeleton;
+    const int side[3]  = {s->side[0], s->side[1], s->side[2]};
+    PetscInt *skeleton = lines->skeleton + (side[0] - 1 + 2 * (side[1] - 1) + 4 * (side[2] - 1));
+    PetscReal d[8][4]  = {{0.0}};
 
-    PetscCall(HopsPatchSkeleton(dim, p, side, &skeleton, NULL));
-    if (skeleton <= opt->condensemax && StarFactors(pc, s, d)) {
+    if (!*skeleton) PetscCall(HopsPatchSkeleton(dim, p, side, skeleton, NULL));
+    if (*skeleton <= opt->condensemax && StarFactors(pc, s, d)) {
       PetscCall(HopsPatchesAppend(pt, n, s, NULL, NULL, ntouch, touch));
       for (PetscInt b = 0; b < dim; ++b) pt->size[pt->n - 1][b] = size[b];
       PetscCall(HopsPatchesAddCondensed(pt, side, d));
