@@ -148,13 +148,23 @@ static PetscErrorCode ApartCorners(const HopsCorners *m, PetscInt nx, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ApartCoarsen(const HopsChildMaps *m, const PetscReal fine[], PetscReal X[])
+{
+  const PetscInt np = HopsPower(m->P, m->dim);
+
+  PetscFunctionBegin;
+  for (PetscInt e = m->ncoarse * np - 1; e >= 0; --e) HopsCoarseNode(m, fine, e / np, e % np, X);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const HopsMeshOps ApartMesh = {.Closures   = ApartClosures,
                                       .Number     = ApartNumber,
                                       .Order      = ApartOrder,
                                       .Restrict   = ApartRestrict,
                                       .Transpose  = ApartTranspose,
                                       .Complement = ApartComplement,
-                                      .Corners    = ApartCorners};
+                                      .Corners    = ApartCorners,
+                                      .Coarsen    = ApartCoarsen};
 
 /* nothing is left to wait for */
 static PetscErrorCode ApartFinish(HopsQueue queue)

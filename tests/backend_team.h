@@ -61,14 +61,15 @@ static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TeamFaults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[],
-                                 unsigned char faults[])
+/* The host's stars, and their faults by shares of three members */
+static PetscErrorCode TeamStars(const HopsPatchVertices *m, HopsPatchStar star[], unsigned char faults[], HopsPatchFit fit[])
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; ++k) {
+  PetscCall((*HopsPatchSetUpHost.Stars)(m, star, faults, fit));
+  for (PetscInt k = 0; k < m->n; ++k) {
     faults[k] = 0;
     for (int rank = 0; rank < 3 && star[k].side[0]; ++rank)
-      faults[k] |= (unsigned char)HopsPatchStarFaults(m, star + k, all ? 1 : 0, rank, 3); /* shares of three members */
+      faults[k] |= (unsigned char)HopsPatchStarFaults(&m->nodes, star + k, m->all ? 1 : 0, rank, 3);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -211,15 +212,17 @@ static PetscErrorCode TeamPatchCreate(HopsPatches pt, PetscDataType type, HopsPa
 
 static inline PetscErrorCode TeamRegister(void)
 {
-  static const HopsPatchSetUpOps ops = {.Models   = TeamModels,
-                                        .Elements = TeamElements,
-                                        .Faults   = TeamFaults,
-                                        .Lists    = TeamLists,
-                                        .Condense = TeamCondense,
-                                        .Invert   = TeamInvert};
-  static HopsBackendOps          team;
+  static HopsPatchSetUpOps ops;
+  static HopsBackendOps    team;
 
   PetscFunctionBegin;
+  ops                 = HopsPatchSetUpHost;
+  ops.Models          = TeamModels;
+  ops.Elements        = TeamElements;
+  ops.Stars           = TeamStars;
+  ops.Lists           = TeamLists;
+  ops.Condense        = TeamCondense;
+  ops.Invert          = TeamInvert;
   team                = HopsBackendHost;
   team.name           = "team";
   team.OperatorCreate = ToyCreate;

@@ -2,6 +2,7 @@ static char help[] =
   "Closures, element maps and numbering that hops computes in passes over a mesh's arrays, against what PETSc says cell by cell,\n\
 on meshes all of whose cells, faces and edges are turned at random.\n\
   -geometry <k> : order of the coordinates (default 1); -overlap <n>; -order <p> of the spaces (default 3)\n\
+  -turn 0: cells are not turned, as those of periodic meshes cannot be; -bend: they get curved maps of their own\n\
   -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\
   -against <back end> : the same spaces set up by it must be the same, entry by entry; apart: as a device does it, in memory of\n\
                         its own and with cells in another order\n\
@@ -11,6 +12,7 @@ on meshes all of whose cells, faces and edges are turned at random.\n\
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
 #include "backend_apart.h"
+#include "bentcells.h"
 
 static PetscInt bad[7];
 enum {
@@ -70,22 +72,26 @@ static PetscErrorCode Mark(DM dm)
 
 static PetscErrorCode Mesh(DM *dm)
 {
-  PetscInt dim, overlap = 0, geometry = 1;
-  DM       parallel;
+  PetscInt  dim, overlap = 0, geometry = 1;
+  PetscBool turn = PETSC_TRUE, bend = PETSC_FALSE;
+  DM        parallel;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bend", &bend, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-overlap", &overlap, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-geometry", &geometry, NULL));
   PetscCall(PetscOptionsInsertString(NULL, "-dm_distribute 0"));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, dm));
   PetscCall(DMGetDimension(*dm, &dim));
-  PetscCall(Turn(*dm));
+  if (turn) PetscCall(Turn(*dm));
   PetscCall(Mark(*dm));
   PetscCall(DMPlexDistribute(*dm, overlap, NULL, &parallel));
   if (parallel) {
     PetscCall(DMDestroy(dm));
     *dm = parallel;
   }
+  if (bend) PetscCall(Bend(*dm));
   if (geometry > 1) {
     PetscFE      fe;
     Vec          x;
@@ -124,13 +130,56 @@ static PetscErrorCode CheckClosures(DM dm, HopsSpace sp)
 }
 
 /* at points of no symmetry */
+static PetscErrorCode HaveOwnMaps(DM dm, PetscBool *own)
+{
+  Vec v;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetCellCoordinatesLocal(dm, &v));
+  *own = v ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of cells with coordinates of their own: the vertices, which come last in a closure */
+static PetscErrorCode CheckOwnMaps(DM dm, HopsSpace sp)
+{
+  const PetscReal ends[2] = {-1.0, 1.0};
+  const PetscInt  dim = sp->dim, nv = HopsPower(2, dim);
+  HopsBasis       geom;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 2, ends, &geom));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const PetscScalar *array;
+    PetscScalar       *y = NULL;
+    PetscBool          own;
+    PetscReal          x[24];
+    PetscInt           n;
+
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, NULL));
+    PetscCall(DMPlexGetCellCoordinates(dm, sp->cell[c], &own, &n, &array, &y));
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt d = 0; d < dim; ++d)
+        if (!(PetscAbsReal(x[plexcorner[dim - 2][v] * dim + d] - PetscRealPart(y[n - (nv - v) * dim + d])) < 1e-12)) ++bad[MAP];
+    PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[c], &own, &n, &array, &y));
+  }
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckMaps(DM dm, HopsSpace sp)
 {
   const PetscReal at[2] = {-0.71, 0.37};
   const PetscInt  dim = sp->dim, nq = HopsPower(2, dim);
   HopsBasis       geom;
+  PetscBool       own;
 
   PetscFunctionBeginUser;
+  PetscCall(HaveOwnMaps(dm, &own));
+  if (own) {
+    PetscCall(CheckOwnMaps(dm, sp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 2, at, &geom));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscReal xi[24], x[24], y[24];
@@ -250,6 +299,36 @@ static PetscErrorCode CreateSpace(DM dm, HopsFamily f, PetscInt order, DMLabel l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The coarse maps that back end `name` makes of a straight mesh's refinement are those of the mesh */
+static PetscErrorCode CheckCoarse(DM dm, const char name[], HopsSpace sp)
+{
+  const PetscInt n = sp->dim * HopsPower(2, sp->dim);
+  PetscInt      *at;
+  PetscBool      own;
+  DM             fine;
+  HopsSpace      f, c;
+
+  PetscFunctionBeginUser;
+  PetscCall(HaveOwnMaps(dm, &own));
+  if (own || sp->gorder > 1 || sp->family != HOPS_H1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(HopsSpaceCreateH1(fine, 2, NULL, 0, NULL, &f));
+  PetscCall(HopsSpaceCreateCoarse(f, dm, 1, &c));
+  PetscCheck(!strcmp(c->backend->name, name) && c->ncells == sp->ncells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not the coarse space");
+  PetscCall(HopsSpaceBringCoordinates(c));
+  PetscCall(HopsSpaceBringCoordinates(sp));
+  PetscCall(PetscMalloc1(sp->ncaller, &at));
+  for (PetscInt k = 0; k < sp->ncells; ++k) at[sp->cell[k] - sp->cstart] = k;
+  for (PetscInt k = 0; k < c->ncells; ++k)
+    for (PetscInt i = 0; i < n; ++i)
+      if (!(PetscAbsReal(c->X[k * n + i] - sp->X[at[c->cell[k] - sp->cstart] * n + i]) < 1e-13)) ++bad[MAP];
+  PetscCall(PetscFree(at));
+  PetscCall(HopsSpaceDestroy(&c));
+  PetscCall(HopsSpaceDestroy(&f));
+  PetscCall(DMDestroy(&fine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* sp, its companion and its coarse space, against those of another back end */
 static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel label, PetscInt value, HopsSpace sp)
 {
@@ -265,6 +344,7 @@ static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel 
   PetscCall(CreateSpace(dm, f, order, label, value, &other));
   PetscCheck(other->backend != sp->backend, PETSC_COMM_WORLD, PETSC_ERR_USER, "-against: another back end is meant");
   PetscCall(CheckSame(sp, other));
+  PetscCall(CheckCoarse(dm, name, sp));
   for (PetscInt k = 0; k < 2; ++k) {
     if (k && f != HOPS_H1) continue;
     if (k) {
@@ -491,8 +571,11 @@ static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt va
   PetscInt        n, *cells, *faces, *where = sp->cells->where;
   PetscReal       x[81];
   HopsBasis       geom;
+  PetscBool       own;
 
   PetscFunctionBeginUser;
+  PetscCall(HaveOwnMaps(dm, &own));
+  if (own) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 3, at, &geom));
   PetscCall(HopsSpaceGetLabelFaces(sp, label, value, &n, &cells, &faces));
   for (PetscInt i = 0; i < n; ++i) {
@@ -657,6 +740,15 @@ int main(int argc, char **argv)
       suffix: apart_curved
       nsize: 2
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -backends host,apart
+    testset:
+      nsize: {{1 2}}
+      args: -turn 0 -bend {{0 1}} -order 2 -label some -backends host,apart
+      test:
+        suffix: periodic_2d
+        args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_plex_box_bd periodic,none
+      test:
+        suffix: periodic_3d
+        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic
     test:
       suffix: apart_empty
       nsize: 3
@@ -676,6 +768,10 @@ int main(int argc, char **argv)
         suffix: cuda_unstructured
         nsize: {{1 3}}
         args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+      test:
+        suffix: cuda_periodic
+        nsize: {{1 2}}
+        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic -turn 0 -order 2 -label some -bend {{0 1}}
       test:
         suffix: cuda_curved
         nsize: {{1 2}}

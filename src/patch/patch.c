@@ -142,50 +142,38 @@ PetscErrorCode HopsPatchesCreateProlong(HopsPatches pt, PetscDataType type, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Free nodes of a cell that no vertex patch has: those of a face (edge, ...) no vertex of which has one */
-static PetscBool CellUncovered(const HopsPatchCells *pc, PetscInt c, unsigned covered)
-{
-  HopsSpace      sp = pc->space;
-  const PetscInt p  = sp->order;
-
-  for (PetscInt i = 0; i < pc->nn; ++i) {
-    unsigned at = (1u << pc->nv) - 1; /* corners of the face in whose inside the node lies */
-
-    if (sp->restr[c * pc->nn + i] >= sp->nT + sp->nG) continue;
-    for (PetscInt d = 0, r = i; d < sp->dim; ++d, r /= p + 1)
-      for (PetscInt v = 0; v < pc->nv; ++v)
-        if (r % (p + 1) == ((v >> d) & 1 ? 0 : p)) at &= ~(1u << v);
-    if (!(at & covered)) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
 /* Marks own cells with a free unknown that is in no vertex patch */
 static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc, PetscBool want[])
 {
-  HopsSpace sp = pt->space;
-  int      *has, *root, *ghost; /* of the vertices among the unknowns, from 1 on: is there a patch? Of ghosts: the same */
+  HopsSpace      sp = pt->space;
+  int           *has, *root, *ghost; /* of the vertices: is there a patch? Of shared unknowns and of ghosts: the same */
+  unsigned char *covered;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(pc->nvertex + 1, &has));
-  PetscCall(PetscMalloc2(sp->halo.nshared, &root, sp->nG, &ghost));
-  for (PetscInt k = 0; k < pt->n; ++k) has[pc->vertex[pt->center[k] - sp->rstart]] = 1;
-  has[0] = 0;
-  for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = has[pc->vertex[sp->halo.shared[i]]];
+  PetscCall(PetscCalloc1(pc->nvertex, &has));
+  PetscCall(PetscMalloc3(sp->halo.nshared, &root, sp->nG, &ghost, pc->nown, &covered));
+  for (PetscInt k = 0; k < pt->n; ++k) has[pc->vertex[pt->center[k] - sp->rstart] - 1] = 1;
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) {
+    const int v = pc->vertex[sp->halo.shared[i]];
+
+    root[i] = v ? has[v - 1] : 0;
+  }
   PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
+  for (PetscInt g = 0; g < sp->nG; ++g)
+    if (pc->vertex[sp->nT + g]) has[pc->vertex[sp->nT + g] - 1] = ghost[g];
   for (PetscInt c = 0; c < pc->nown; ++c) {
-    unsigned covered = 0;
+    const int *v    = pc->number + c * pc->nv;
+    int        bits = 0;
 
-    for (PetscInt v = 0; v < pc->nv; ++v) {
-      const PetscInt l = sp->restr[c * pc->nn + pc->corner[v]];
-
-      if (l < sp->nT ? has[pc->vertex[l]] : (l < sp->nT + sp->nG && ghost[l - sp->nT])) covered |= 1u << v;
-    }
-    if (covered != (1u << pc->nv) - 1 && CellUncovered(pc, c, covered)) want[c] = PETSC_TRUE;
+    for (PetscInt k = 0; k < pc->nv; ++k) bits |= has[v[k]] << k;
+    covered[c] = (unsigned char)bits;
   }
+  PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
+  for (PetscInt c = 0; c < pc->nown; ++c)
+    if (covered[c]) want[c] = PETSC_TRUE;
   PetscCall(PetscFree(has));
-  PetscCall(PetscFree2(root, ghost));
+  PetscCall(PetscFree3(root, ghost, covered));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

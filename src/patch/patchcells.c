@@ -10,16 +10,56 @@ static inline PetscInt CornerNode(PetscInt dim, PetscInt n, PetscInt corner)
   return node;
 }
 
-PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsPatchCells *pc)
+/* Corners of own cells: indices, and numbers of vertices */
+static PetscErrorCode OwnCorners(HopsPatchCells *pc)
 {
-  HopsSpace      sp  = form->space;
-  const PetscInt dim = sp->dim;
-  PetscMPIInt    rank, size;
+  HopsSpace sp = pc->space;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(PetscMalloc1(pc->n * pc->nv, &pc->vid));
+  PetscCall(PetscMalloc1(pc->n * pc->nv, &pc->number));
+  PetscCall(PetscCalloc1(sp->nL, &pc->vertex));
+  PetscCall((*HopsPatchSetUpOf(sp)->Corners)(&pc->bnodes, pc->corner, pc->n, pc->number));
+  for (PetscInt k = 0; k < pc->n * pc->nv; ++k) {
+    const PetscInt l = pc->number[k];
+
+    if (!pc->vertex[l]) pc->vertex[l] = (int)++pc->nvertex;
+    pc->number[k] = pc->vertex[l] - 1;
+    pc->vid[k]    = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -2 - l);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What other ranks ask of own cells */
+static PetscErrorCode OwnPositions(HopsPatchCells *pc)
+{
+  PetscInt   *cells;
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc->space), &rank));
+  PetscCall(PetscMalloc1(pc->n, &cells));
+  PetscCall(PetscMalloc1(2 * pc->n, &pc->home));
+  PetscCall(PetscMalloc1(pc->n * pc->nv * pc->space->dim, &pc->x));
+  for (PetscInt c = 0; c < pc->n; ++c) {
+    pc->home[2 * c]     = rank;
+    pc->home[2 * c + 1] = cells[c] = c;
+  }
+  PetscCall((*HopsPatchSetUpOf(pc->space)->Positions)(&pc->maps, pc->n, cells, pc->x));
+  PetscCall(PetscFree(cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsPatchCells *pc)
+{
+  HopsSpace        sp  = form->space;
+  const PetscInt   dim = sp->dim;
+  const int       *restr;
+  const PetscReal *X;
+  PetscMPIInt      size;
+
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
-  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMemzero(pc, sizeof(*pc)));
   pc->space = sp;
   pc->form  = form;
@@ -27,26 +67,32 @@ PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsP
   pc->nn    = HopsPower(sp->order + 1, dim);
   pc->nv    = 1 << dim;
   pc->n = pc->nown = sp->ncells;
+  pc->nodesof      = -1;
+  PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
+  pc->maps   = (HopsPatchMaps){.dim = (int)dim, .nv = (int)pc->nv, .nx = (int)HopsPower(sp->gorder + 1, dim), .X = X};
+  pc->bnodes = (HopsPatchNodes){.dim  = (int)dim,
+                                .P    = (int)sp->order + 1,
+                                .nn   = (int)pc->nn,
+                                .nT   = (int)sp->nT,
+                                .nown = (int)pc->nown,
+                                .own  = restr};
   for (PetscInt v = 0; v < pc->nv; ++v) {
-    pc->corner[v]  = CornerNode(dim, sp->order + 1, v);
-    pc->xcorner[v] = CornerNode(dim, sp->gorder + 1, v);
+    pc->corner[v]      = CornerNode(dim, sp->order + 1, v);
+    pc->maps.corner[v] = (int)CornerNode(dim, sp->gorder + 1, v);
   }
-  PetscCall(PetscMalloc1(pc->n * pc->nv, &pc->vid));
   PetscCall(PetscMalloc1(pc->n, &pc->data));
-  PetscCall(PetscMalloc1(2 * pc->n, &pc->home));
-  PetscCall(PetscCalloc1(sp->nL, &pc->vertex));
-  for (PetscInt c = 0; c < pc->n; ++c) {
-    for (PetscInt v = 0; v < pc->nv; ++v) {
-      const PetscInt l = sp->restr[c * pc->nn + pc->corner[v]];
-
-      if (!pc->vertex[l]) pc->vertex[l] = (int)++pc->nvertex;
-      pc->vid[c * pc->nv + v] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -2 - l);
-    }
-    pc->home[2 * c]     = rank;
-    pc->home[2 * c + 1] = c;
-  }
+  PetscCall(OwnCorners(pc));
+  if (size > 1) PetscCall(OwnPositions(pc));
   if (size > 1) PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(HopsPatchCellsModel(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCellsBring(HopsPatchCells *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(pc->space));
+  pc->nodes.own = pc->space->restr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,6 +102,7 @@ PetscErrorCode HopsPatchCellsIndex(HopsPatchCells *pc)
 
   PetscFunctionBegin;
   if (pc->gid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPatchCellsBring(pc));
   PetscCall(PetscMalloc1(pc->nown * pc->nn, &pc->gid));
   for (PetscInt i = 0; i < pc->nown * pc->nn; ++i) {
     const PetscInt l = sp->restr[i];
@@ -71,34 +118,11 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
   PetscFunctionBegin;
   PetscCall(PetscRealloc(n * pc->nn * sizeof(PetscInt), &pc->gid));
   PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->vid));
-  PetscCall(PetscRealloc((n - pc->nown) * pc->nv * pc->space->dim * sizeof(PetscReal), &pc->xv));
+  PetscCall(PetscRealloc(n * pc->nv * sizeof(int), &pc->number));
+  PetscCall(PetscRealloc(n * pc->nv * pc->space->dim * sizeof(PetscReal), &pc->x));
   PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
   PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  Free corners have global indices. A constrained one has a number on its rank alone, so across ranks its
-  position relative to a corner that both cells have decides (relative, since a periodic mesh has two
-  positions for one vertex).
-*/
-PetscBool HopsPatchSameCorner(const HopsPatchCells *pc, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2])
-{
-  const PetscInt dim = pc->space->dim, a = pc->vid[c[0] * pc->nv + corner[0]], b = pc->vid[c[1] * pc->nv + corner[1]];
-  PetscReal      e = 0.0, n = 0.0, xa[3], xo[3], yb[3], yo[3];
-
-  if (a >= 0 || b >= 0 || pc->home[2 * c[0]] == pc->home[2 * c[1]]) return a == b ? PETSC_TRUE : PETSC_FALSE;
-  HopsPatchCorner(pc, c[0], corner[0], xa);
-  HopsPatchCorner(pc, c[0], origin[0], xo);
-  HopsPatchCorner(pc, c[1], corner[1], yb);
-  HopsPatchCorner(pc, c[1], origin[1], yo);
-  for (PetscInt d = 0; d < dim; ++d) {
-    const PetscReal x = xa[d] - xo[d], y = yb[d] - yo[d];
-
-    e += PetscSqr(x - y);
-    n += PetscSqr(x) + PetscSqr(y);
-  }
-  return e <= 1e-16 * n ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* ---------------------------------------- ghost cells ---------------------------------------- */
@@ -178,14 +202,14 @@ PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[],
 
 static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscReal r[])
 {
-  const PetscInt   nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
-  const PetscReal *d  = (const PetscReal *)(pc->data + c);
+  const PetscInt   nx = pc->nv * pc->space->dim, nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
+  const PetscReal *d = (const PetscReal *)(pc->data + c);
 
   *i++ = pc->home[2 * c];
   *i++ = pc->home[2 * c + 1];
   for (PetscInt k = 0; k < pc->nn; ++k) *i++ = pc->gid[c * pc->nn + k];
   for (PetscInt k = 0; k < pc->nv; ++k) *i++ = pc->vid[c * pc->nv + k];
-  for (PetscInt v = 0; v < pc->nv; ++v, r += pc->space->dim) HopsPatchCorner(pc, c, v, r);
+  for (PetscInt k = 0; k < nx; ++k) *r++ = pc->x[c * nx + k];
   for (PetscInt k = 0; k < nd; ++k) *r++ = d[k];
 }
 
@@ -198,7 +222,8 @@ static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const
   pc->home[2 * c + 1] = *i++;
   for (PetscInt k = 0; k < pc->nn; ++k) pc->gid[c * pc->nn + k] = *i++;
   for (PetscInt k = 0; k < pc->nv; ++k) pc->vid[c * pc->nv + k] = *i++;
-  for (PetscInt k = 0; k < nx; ++k) pc->xv[(c - pc->nown) * nx + k] = *r++;
+  for (PetscInt k = 0; k < pc->nv; ++k) pc->number[c * pc->nv + k] = -1;
+  for (PetscInt k = 0; k < nx; ++k) pc->x[c * nx + k] = *r++;
   for (PetscInt k = 0; k < nd; ++k) d[k] = *r++;
 }
 

@@ -90,33 +90,61 @@ static PetscInt LeastCorner(PetscInt dim, PetscInt nv, const PetscReal x[], Pets
   return best;
 }
 
-/* Coordinates x[nv][dim] of a cell's corners */
-static void Corners(const HopsPatchCells *pc, PetscInt c, PetscReal x[])
-{
-  for (PetscInt v = 0; v < pc->nv; ++v) HopsPatchCorner(pc, c, v, x + v * pc->space->dim);
-}
+/* Cells that may be the one to begin with */
+typedef struct {
+  PetscInt       n, *cells; /* cells[n], which ascend */
+  PetscInt      *at;        /* [n] where the cell is in the next two */
+  PetscReal     *x;         /* [..][nv][dim] corners */
+  unsigned char *least;     /* [..] the least corner */
+} Candidates;
 
-/* Keeps the cells whose coordinate d, of the least corner or of the centre, is the least of all ranks' */
-static PetscErrorCode KeepLeast(const HopsPatchCells *pc, const unsigned char least[], PetscInt d, PetscBool center, PetscReal tol,
-                                PetscInt *n, PetscInt cells[], PetscReal value[])
+/* Keeps those whose coordinate d, of the least corner or of the centre, is the least of all ranks' */
+static PetscErrorCode KeepLeast(const HopsPatchCells *pc, PetscInt d, PetscBool center, PetscReal tol, Candidates *s)
 {
   const PetscInt dim = pc->space->dim, nv = pc->nv;
-  PetscReal      min  = PETSC_MAX_REAL, x[24];
-  PetscInt       kept = 0;
+  PetscReal      min = PETSC_MAX_REAL, *value;
+  PetscInt       n   = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < *n; ++i) {
-    if (center) Corners(pc, cells[i], x);
-    else HopsPatchCorner(pc, cells[i], least[cells[i]], x);
-    value[i] = center ? 0.0 : x[d];
+  PetscCall(PetscMalloc1(s->n, &value));
+  for (PetscInt i = 0; i < s->n; ++i) {
+    const PetscReal *x = s->x + s->at[i] * nv * dim;
+
+    value[i] = center ? 0.0 : x[s->least[s->at[i]] * dim + d];
     for (PetscInt v = 0; v < nv && center; ++v) value[i] += x[v * dim + d] / nv;
     min = PetscMin(min, value[i]);
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &min, 1, MPIU_REAL, MPIU_MIN, PetscObjectComm((PetscObject)pc->space)));
-  for (PetscInt i = 0; i < *n; ++i)
-    if (value[i] <= min + tol) cells[kept++] = cells[i];
-  *n = kept;
+  for (PetscInt i = 0; i < s->n; ++i)
+    if (value[i] <= min + tol) {
+      s->cells[n] = s->cells[i];
+      s->at[n++]  = s->at[i];
+    }
+  s->n = n;
+  PetscCall(PetscFree(value));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels of a cell's corners: the least one is 0; its neighbours are 1, 2, 4, from the last to the first in
+   lexicographic order */
+static void FirstLabels(PetscInt dim, PetscInt nv, const PetscReal x[], PetscInt least, PetscReal tol, int label[])
+{
+  int bit[3];
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    bit[d] = 0;
+    for (PetscInt e = 0; e < dim; ++e) {
+      const PetscReal *a = x + (least ^ (1 << d)) * dim, *b = x + (least ^ (1 << e)) * dim;
+      PetscInt         k = 0;
+
+      while (k < dim - 1 && PetscAbsReal(a[k] - b[k]) <= tol) ++k;
+      bit[d] += e != d && a[k] < b[k];
+    }
+  }
+  for (PetscInt v = 0; v < nv; ++v) {
+    label[v] = 0;
+    for (PetscInt d = 0; d < dim; ++d) label[v] |= (((v ^ least) >> d) & 1) << bit[d];
+  }
 }
 
 /*
@@ -126,60 +154,42 @@ static PetscErrorCode KeepLeast(const HopsPatchCells *pc, const unsigned char le
 */
 static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int label[])
 {
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
-  const PetscInt dim = pc->space->dim, nv = pc->nv;
-  PetscReal      box[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, tol, x[24], *value;
-  PetscInt      *cells, n = 0, first;
-  unsigned char *least;
-  PetscMPIInt    rank, winner;
+  const HopsPatchSetUpOps *ops  = HopsPatchSetUpOf(pc->space);
+  MPI_Comm                 comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt           dim = pc->space->dim, nv = pc->nv;
+  PetscReal                box[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, tol, *extent;
+  Candidates               s      = {0};
+  PetscMPIInt              rank, winner;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscMalloc3(pc->nown, &cells, pc->nown, &value, pc->nown, &least));
+  PetscCall(PetscMalloc1(3 * pc->nown, &extent));
+  PetscCall((*ops->Extents)(&pc->maps, pc->nown, extent));
   for (PetscInt c = 0; c < pc->nown; ++c) {
-    Corners(pc, c, x);
-    value[c] = x[0];
-    for (PetscInt v = 0; v < nv; ++v) value[c] = PetscMin(value[c], x[v * dim]);
-    box[2] = PetscMin(box[2], value[c]);
-    for (PetscInt i = 0; i < nv * dim; ++i) {
-      box[0] = PetscMin(box[0], x[i]);
-      box[1] = PetscMin(box[1], -x[i]);
-    }
+    box[0] = PetscMin(box[0], extent[3 * c + 1]);
+    box[1] = PetscMin(box[1], -extent[3 * c + 2]);
+    box[2] = PetscMin(box[2], extent[3 * c]);
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 3, MPIU_REAL, MPIU_MIN, comm));
   tol = -1e-10 * (box[0] + box[1]);
-  for (PetscInt c = 0; c < pc->nown; ++c) {
-    if (value[c] > box[2] + 16 * tol) continue; /* a least corner is within 8 of them of its cell's least coordinate */
-    cells[n++] = c;
-    Corners(pc, c, x);
-    least[c] = (unsigned char)LeastCorner(dim, nv, x, tol);
+  /* a least corner is within 8 tol of its cell's least coordinate */
+  for (PetscInt c = 0; c < pc->nown; ++c) s.n += !(extent[3 * c] > box[2] + 16 * tol);
+  PetscCall(PetscMalloc4(s.n, &s.cells, s.n, &s.at, s.n * nv * dim, &s.x, s.n, &s.least));
+  s.n = 0;
+  for (PetscInt c = 0; c < pc->nown; ++c)
+    if (!(extent[3 * c] > box[2] + 16 * tol)) s.cells[s.n++] = c;
+  PetscCall((*ops->Positions)(&pc->maps, s.n, s.cells, s.x));
+  for (PetscInt i = 0; i < s.n; ++i) {
+    s.at[i]    = i;
+    s.least[i] = (unsigned char)LeastCorner(dim, nv, s.x + i * nv * dim, tol);
   }
-  for (PetscInt k = 0; k < 2 * dim; ++k)
-    PetscCall(KeepLeast(pc, least, k % dim, k < dim ? PETSC_FALSE : PETSC_TRUE, tol, &n, cells, value));
-  first  = n ? cells[0] : -1;
-  winner = n ? rank : INT_MAX;
+  for (PetscInt k = 0; k < 2 * dim; ++k) PetscCall(KeepLeast(pc, k % dim, k < dim ? PETSC_FALSE : PETSC_TRUE, tol, &s));
+  winner = s.n ? rank : INT_MAX;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &winner, 1, MPI_INT, MPI_MIN, comm));
-  *seed = winner == rank ? first : -1;
-  if (*seed >= 0) { /* the least corner is 0; its neighbours are 1, 2, 4, from the last to the first in lexicographic order */
-    int bit[3];
-
-    Corners(pc, first, x);
-    for (PetscInt d = 0; d < dim; ++d) {
-      bit[d] = 0;
-      for (PetscInt e = 0; e < dim; ++e) {
-        const PetscReal *a = x + (least[first] ^ (1 << d)) * dim, *b = x + (least[first] ^ (1 << e)) * dim;
-        PetscInt         k = 0;
-
-        while (k < dim - 1 && PetscAbsReal(a[k] - b[k]) <= tol) ++k;
-        bit[d] += e != d && a[k] < b[k];
-      }
-    }
-    for (PetscInt v = 0; v < nv; ++v) {
-      label[v] = 0;
-      for (PetscInt d = 0; d < dim; ++d) label[v] |= (((v ^ least[first]) >> d) & 1) << bit[d];
-    }
-  }
-  PetscCall(PetscFree3(cells, value, least));
+  *seed = winner == rank ? s.cells[0] : -1;
+  if (*seed >= 0) FirstLabels(dim, nv, s.x + s.at[0] * nv * dim, s.least[s.at[0]], tol, label);
+  PetscCall(PetscFree4(s.cells, s.at, s.x, s.least));
+  PetscCall(PetscFree(extent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,7 +197,6 @@ static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int la
 typedef struct {
   const HopsPatchCells *pc;
   int                  *label;          /* [nvertex] of the vertices, -1 where there is none yet */
-  PetscInt             *corner;         /* [nown][nv] vertex */
   PetscInt             *vstart, *vcell; /* cells at each vertex */
   PetscInt             *left;           /* [nvertex] those of them that are not done */
   PetscInt             *queue, head, tail;
@@ -204,29 +213,24 @@ static PetscErrorCode WalkCreate(const HopsPatchCells *pc, int label[], Walk *w)
   w->pc    = pc;
   w->label = label;
   w->head = w->tail = 0;
-  PetscCall(PetscMalloc4(pc->nown * nv, &w->corner, pc->nvertex + 2, &w->vstart, pc->nown * nv, &w->vcell, pc->nvertex, &w->left));
+  PetscCall(PetscMalloc3(pc->nvertex + 2, &w->vstart, pc->nown * nv, &w->vcell, pc->nvertex, &w->left));
   PetscCall(PetscMalloc4(pc->nown, &w->queue, pc->nown, &w->done, sp->halo.nshared, &w->root, sp->nG, &w->leaf));
   PetscCall(PetscArrayzero(w->vstart, pc->nvertex + 2));
   for (PetscInt i = 0; i < pc->nvertex; ++i) label[i] = -1;
-  for (PetscInt c = 0; c < pc->nown; ++c) {
-    w->done[c] = PETSC_FALSE;
-    for (PetscInt v = 0; v < nv; ++v) {
-      w->corner[c * nv + v] = pc->vertex[sp->restr[c * pc->nn + pc->corner[v]]] - 1;
-      ++w->vstart[w->corner[c * nv + v] + 2];
-    }
-  }
+  for (PetscInt c = 0; c < pc->nown; ++c) w->done[c] = PETSC_FALSE;
+  for (PetscInt k = 0; k < pc->nown * nv; ++k) ++w->vstart[pc->number[k] + 2];
   for (PetscInt i = 0; i < pc->nvertex; ++i) {
     w->left[i] = w->vstart[i + 2];
     w->vstart[i + 2] += w->vstart[i + 1];
   }
-  for (PetscInt i = 0; i < pc->nown * nv; ++i) w->vcell[w->vstart[w->corner[i] + 1]++] = i / nv;
+  for (PetscInt i = 0; i < pc->nown * nv; ++i) w->vcell[w->vstart[pc->number[i] + 1]++] = (int)(i >> pc->space->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode WalkDestroy(Walk *w)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree4(w->corner, w->vstart, w->vcell, w->left));
+  PetscCall(PetscFree3(w->vstart, w->vcell, w->left));
   PetscCall(PetscFree4(w->queue, w->done, w->root, w->leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,7 +241,7 @@ static PetscInt WalkKnown(const Walk *w, PetscInt c, int known[])
   PetscInt n = 0;
 
   for (PetscInt v = 0; v < w->pc->nv; ++v) {
-    known[v] = w->label[w->corner[c * w->pc->nv + v]];
+    known[v] = w->label[w->pc->number[c * w->pc->nv + v]];
     n += known[v] >= 0;
   }
   return n;
@@ -246,7 +250,7 @@ static PetscInt WalkKnown(const Walk *w, PetscInt c, int known[])
 static void WalkDone(Walk *w, PetscInt c)
 {
   w->done[c] = PETSC_TRUE;
-  for (PetscInt v = 0; v < w->pc->nv; ++v) --w->left[w->corner[c * w->pc->nv + v]];
+  for (PetscInt v = 0; v < w->pc->nv; ++v) --w->left[w->pc->number[c * w->pc->nv + v]];
 }
 
 /* Gives a cell's corners their labels where they have none; its neighbours are next */
@@ -256,7 +260,7 @@ static void WalkTake(Walk *w, PetscInt c, const int label[])
 
   (void)WalkKnown(w, c, known);
   for (PetscInt v = 0; v < w->pc->nv; ++v)
-    if (known[v] < 0) w->label[w->corner[c * w->pc->nv + v]] = label[v];
+    if (known[v] < 0) w->label[w->pc->number[c * w->pc->nv + v]] = label[v];
   WalkDone(w, c);
   w->queue[w->tail++] = c;
 }
@@ -270,7 +274,7 @@ static void WalkSpread(Walk *w)
     const PetscInt c = w->queue[w->head++];
 
     for (PetscInt v = 0; v < nv; ++v)
-      for (PetscInt i = w->corner[c * nv + v], k = w->vstart[i]; k < w->vstart[i + 1] && w->left[i]; ++k) {
+      for (PetscInt i = w->pc->number[c * nv + v], k = w->vstart[i]; k < w->vstart[i + 1] && w->left[i]; ++k) {
         const PetscInt b = w->vcell[k];
         PetscInt       n;
         int            known[8], l[8];

@@ -46,7 +46,8 @@ static PetscInt FindCorner(const HopsPatchCells *pc, PetscInt c, PetscInt g)
 /* Do faces of two cells of order 1, which share the vertex `key`, have the same corners? */
 static PetscBool SameFace(const HopsPatchCells *pc, PetscInt key, PetscInt a, PetscInt f, PetscInt b, PetscInt g)
 {
-  const PetscInt origin[2] = {FindCorner(pc, a, key), FindCorner(pc, b, key)}, c[2] = {a, b};
+  const PetscInt         origin[2] = {FindCorner(pc, a, key), FindCorner(pc, b, key)}, c[2] = {a, b};
+  const HopsPatchCorners m = HopsPatchCellsCorners(pc);
 
   for (PetscInt v = 0; v < pc->nv; ++v) {
     PetscBool found = PETSC_FALSE;
@@ -55,7 +56,7 @@ static PetscBool SameFace(const HopsPatchCells *pc, PetscInt key, PetscInt a, Pe
     for (PetscInt w = 0; w < pc->nv && !found; ++w) {
       const PetscInt corner[2] = {v, w};
 
-      if (((w >> (g / 2)) & 1) == g % 2) found = HopsPatchSameCorner(pc, c, corner, origin);
+      if (((w >> (g / 2)) & 1) == g % 2) found = HopsPatchSameCorner(&m, c, corner, origin) ? PETSC_TRUE : PETSC_FALSE;
     }
     if (!found) return PETSC_FALSE;
   }

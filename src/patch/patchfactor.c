@@ -13,11 +13,6 @@ PetscInt64 HopsPatchBits(PetscReal x)
   return (bits + (1 << 12)) >> 13; /* 39 of the 52 bits of the mantissa, rounded, below the exponent */
 }
 
-PetscReal HopsPatchRoundRatio(PetscReal r)
-{
-  return PetscPowReal(2.0, PetscFloorReal(16.0 * PetscLog2Real(r) + 0.5) / 16.0);
-}
-
 /* Rows of a line's A and M on its window of nodes; columns of the window too, or of all N nodes */
 static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscBool all, PetscReal A[], PetscReal M[])
 {

@@ -43,13 +43,11 @@ static PetscErrorCode NodesReset(HopsPatchCells *pc)
   if (!PetscMemTypeHost(pc->space->backend->memtype)) {
     PetscCall((*memory->Free)((void **)&pc->bmap));
     PetscCall((*memory->Free)((void **)&pc->bother));
-    PetscCall((*memory->Free)((void **)&pc->blacks));
   }
   pc->bmap = pc->bother = NULL;
-  pc->blacks            = NULL;
+  PetscCall((*memory->Free)((void **)&pc->blacks));
   PetscCall(PetscFree(pc->map));
   PetscCall(PetscFree(pc->other));
-  PetscCall(PetscFree(pc->lacks));
   PetscCall(PetscFree(pc->far));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,19 +59,19 @@ static PetscInt MapSize(const HopsPatchCells *pc)
 
 PetscErrorCode HopsPatchCellsNodes(HopsPatchCells *pc)
 {
-  HopsSpace        sp     = pc->space;
-  const PetscInt   nother = (pc->n - pc->nown) * pc->nn, *gid = nother ? pc->gid + pc->nown * pc->nn : NULL;
-  const int       *restr;
-  const PetscReal *X;
+  HopsSpace       sp     = pc->space;
+  const PetscInt  nother = (pc->n - pc->nown) * pc->nn, *gid = nother ? pc->gid + pc->nown * pc->nn : NULL;
+  const PetscBool here = PetscMemTypeHost(sp->backend->memtype) ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (pc->nodesof == pc->n) PetscFunctionReturn(PETSC_SUCCESS);
+  pc->nodesof = pc->n;
   PetscCall(NodesReset(pc));
   PetscCall(FarUnknowns(pc));
   PetscCheck((PetscInt64)sp->nL + pc->nfar + 1 < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "More than 2^31 unknowns on one rank: use more ranks");
   PetscCall(PetscMalloc1(MapSize(pc), &pc->map));
   PetscCall(PetscMalloc1(nother, &pc->other));
-  PetscCall(PetscMalloc1(pc->n, &pc->lacks));
   for (PetscInt i = 0; i < MapSize(pc); ++i) { /* ghosts, constrained entries, far[], what is constrained elsewhere */
     const PetscInt far = i - (sp->nL - sp->nT);
     PetscInt       k   = pc->nfar;
@@ -91,33 +89,19 @@ PetscErrorCode HopsPatchCellsNodes(HopsPatchCells *pc)
       pc->other[i] = (int)(sp->nL + k);
     }
   }
-  for (PetscInt c = 0; c < pc->n; ++c) {
-    const int *in    = c < pc->nown ? sp->restr + c * pc->nn : pc->other + (c - pc->nown) * pc->nn;
-    const int  last  = (int)(c < pc->nown ? sp->nT + sp->nG : sp->nL + pc->nfar);
-    int        lacks = 0;
-
-    for (PetscInt i = 0; i < pc->nn; ++i) lacks |= in[i] >= last;
-    pc->lacks[c] = (unsigned char)lacks;
-  }
   PetscCall(ToBackend(sp, MapSize(pc) * sizeof(int), pc->map, (void **)&pc->bmap));
   PetscCall(ToBackend(sp, nother * sizeof(int), pc->other, (void **)&pc->bother));
-  PetscCall(ToBackend(sp, pc->n, pc->lacks, (void **)&pc->blacks));
-  PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
-  pc->nodes        = (HopsPatchNodes){.dim   = (int)sp->dim,
-                                      .P     = (int)sp->order + 1,
-                                      .nn    = (int)pc->nn,
-                                      .nT    = (int)sp->nT,
-                                      .nown  = (int)pc->nown,
-                                      .none  = (int)(sp->nT + pc->nfar),
-                                      .own   = sp->restr,
-                                      .other = pc->other,
-                                      .map   = pc->map,
-                                      .lacks = pc->lacks};
-  pc->bnodes       = pc->nodes;
-  pc->bnodes.own   = restr;
+  PetscCall((*sp->backend->memory->Malloc)(pc->n, (void **)&pc->blacks));
+  pc->bnodes.none  = (int)(sp->nT + pc->nfar);
   pc->bnodes.other = pc->bother;
   pc->bnodes.map   = pc->bmap;
   pc->bnodes.lacks = pc->blacks;
+  PetscCall((*HopsPatchSetUpOf(sp)->Lacks)(&pc->bnodes, (int)(sp->nT + sp->nG), (int)(sp->nL + pc->nfar), pc->n, pc->blacks));
+  pc->nodes       = pc->bnodes;
+  pc->nodes.own   = sp->restr; /* where it was brought */
+  pc->nodes.other = pc->other;
+  pc->nodes.map   = pc->map;
+  pc->nodes.lacks = here ? pc->blacks : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,24 +111,12 @@ PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
   PetscCall(NodesReset(pc));
   PetscCall(PetscFree(pc->gid));
   PetscCall(PetscFree(pc->vid));
-  PetscCall(PetscFree(pc->xv));
+  PetscCall(PetscFree(pc->number));
+  PetscCall(PetscFree(pc->x));
   PetscCall(PetscFree(pc->data));
   PetscCall(PetscFree(pc->home));
   PetscCall(PetscFree(pc->vertex));
   if (pc->op) PetscCall((*pc->op->ops->Destroy)(&pc->op));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchCellsFaults(const HopsPatchCells *pc, PetscBool all, PetscInt n, const HopsPatchStar star[],
-                                    unsigned char faults[])
-{
-  const HopsPatchSetUpOps *ops = pc->space->backend->patches;
-
-  PetscFunctionBegin;
-  if (ops) PetscCall((*ops->Faults)(&pc->bnodes, all, n, star, faults));
-  else
-    for (PetscInt k = 0; k < n; ++k)
-      faults[k] = star[k].side[0] ? (unsigned char)HopsPatchStarFaults(&pc->nodes, star + k, all, 0, 1) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +185,7 @@ static PetscErrorCode Given(HopsPatches pt, int **given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Lists(HopsPatches pt, const HopsPatchCells *pc)
+static PetscErrorCode Lists(HopsPatches pt, HopsPatchCells *pc)
 {
   const HopsBackendOps *be   = pt->space->backend;
   const PetscBool       here = PetscMemTypeHost(be->memtype) ? PETSC_TRUE : PETSC_FALSE;
@@ -231,6 +203,7 @@ static PetscErrorCode Lists(HopsPatches pt, const HopsPatchCells *pc)
     PetscCall((*be->patches->Lists)(&l, pt->idx, pt->eidx));
   }
   if (!be->patches || pt->levels) {
+    PetscCall(HopsPatchCellsBring(pc));
     l.nodes = pc->nodes;
     if (!here) PetscCall(PetscMalloc1(pt->nent, &pt->hidx));
     PetscCall(HostLists(&l, pt->gdist, here ? pt->idx : pt->hidx, pt->dist, be->patches ? NULL : pt->eidx));
@@ -257,13 +230,14 @@ PetscErrorCode HopsPatchesBringLists(HopsPatches pt, const int *idx[])
 /* -------------------------------------- numbers -------------------------------------- */
 
 /* Marks the unknowns of other ranks, far[], that are in a patch */
-static PetscErrorCode MarkFar(HopsPatches pt, const HopsPatchCells *pc, PetscBool used[])
+static PetscErrorCode MarkFar(HopsPatches pt, HopsPatchCells *pc, PetscBool used[])
 {
   HopsSpace  sp = pt->space;
   int       *work;
   PetscBool *near;
 
   PetscFunctionBegin;
+  PetscCall(HopsPatchCellsBring(pc));
   PetscCall(PetscMalloc2(pc->n, &near, HopsPower(2 * sp->order + 1, sp->dim), &work));
   for (PetscInt c = 0; c < pc->n; ++c) {
     near[c] = c < pc->nown ? PETSC_FALSE : PETSC_TRUE;

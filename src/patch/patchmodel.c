@@ -4,13 +4,16 @@
 #include <hops/private/hopsmatimpl.h>
 
 /* Refuses what no patch can have */
-static PetscErrorCode CheckModel(const HopsPatchCells *pc, PetscInt c)
+static PetscErrorCode CheckModels(const HopsPatchCells *pc)
 {
-  const HopsPatchCell *d     = pc->data + c;
   const PetscBool      deriv = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE;
-  const PetscInt       cell  = pc->space->cell[c];
+  const HopsPatchCell *d = pc->data, *const end = d + pc->nown;
+  PetscInt cell;
 
   PetscFunctionBegin;
+  while (d < end && !(d->mlo < 0.0) && (deriv ? d->lo > 0.0 : d->m > 0.0)) ++d;
+  if (d == end) PetscFunctionReturn(PETSC_SUCCESS);
+  cell = pc->space->cell[d - pc->data];
   PetscCheck(!(d->mlo < 0.0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The reaction coefficient is negative in cell %" PetscInt_FMT
              ": patch smoothers need a form that is positive on every patch; precondition the form without that term "
@@ -244,7 +247,7 @@ PetscErrorCode HopsPatchCellsModel(HopsPatchCells *pc)
     else pc->op = A;
   }
   PetscCall(HopsBasisDestroy(&one));
-  for (PetscInt c = 0; c < pc->nown; ++c) PetscCall(CheckModel(pc, c));
+  PetscCall(CheckModels(pc));
   PetscCall(CellRobin(pc));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.model, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -244,23 +244,101 @@ HOPS_HOST_DEVICE void HopsComplementEntry(PetscInt n, const PetscInt gap[], Pets
   }
 }
 
-/* ---------------------------------------- multilinear maps ---------------------------------------- */
+/* ------------------------------------------ coordinates ------------------------------------------ */
 
-/* X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of cell[c] */
+/*
+  Multilinear maps: X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of
+  cell[c]. Of cells that have their own coordinates, as those of a periodic mesh: X[c][placeown[i]] =
+  xown[own[c] + i]. Where x is NULL the other cells' maps stay as they are.
+*/
 typedef struct {
   PetscInt         dim, n; /* n coordinates of a cell */
   PetscInt         place[24];
-  PetscInt         vStart, base;
-  const PetscReal *x;
+  PetscInt         vStart, base, nown; /* nown: entries of xown */
+  const PetscReal *x, *xown;
+  const int       *own; /* [cells], -1 where a cell has none; NULL: none has */
+  const PetscInt  *placeown;
 } HopsCorners;
 
 /* coordinate i of cell c, whose closure is that of `cell` */
 HOPS_HOST_DEVICE void HopsCellCorner(const HopsCorners *m, const PetscInt point[], PetscInt c, PetscInt cell, PetscInt i,
                                      PetscReal X[])
 {
-  const PetscInt n = HopsClosureSize(m->dim), v = point[cell * n + n - m->n / m->dim + i / m->dim];
+  const size_t to = (size_t)c * m->n;
 
-  X[c * m->n + m->place[i]] = m->x[m->base + (v - m->vStart) * m->dim + i % m->dim];
+  if (m->own && m->own[c] >= 0) X[to + m->placeown[i]] = m->xown[m->own[c] + i];
+  else if (m->x) {
+    const PetscInt *p = point + (size_t)cell * HopsClosureSize(m->dim);
+    const PetscInt  v = p[HopsClosureSize(m->dim) - (1 << m->dim) + i / m->dim];
+
+    X[to + m->place[i]] = m->x[m->base + (v - m->vStart) * m->dim + i % m->dim];
+  }
+}
+
+/* ------------------------------------ maps of coarse cells ------------------------------------ */
+
+/*
+  Maps of cells from those of their children, of P nodes in a direction. l[P][2][P]: values of the 1D
+  functions at a node of the coarse map, in the child in whose half[P] it lies, and mirrored. end[2][2][P]: at
+  the middle, as either half sees it.
+*/
+typedef struct {
+  PetscInt             dim, P, nhalf, ncoarse, nfine; /* nhalf: children in a direction */
+  const PetscInt      *child;                         /* [ncoarse][nhalf^dim] */
+  const unsigned char *axis;                          /* [nfine][dim] as HopsNested has them */
+  const PetscReal     *l, *end;
+  const int           *half;
+} HopsChildMaps;
+
+/* The map of child f at a point of its parent: in the parent's direction d, l[d] = values and mirrored values
+   of the 1D functions */
+HOPS_HOST_DEVICE void HopsChildMap(const HopsChildMaps *m, const PetscReal fine[], PetscInt f, const PetscReal *const l[3],
+                                   PetscReal x[3])
+{
+  const PetscInt   dim = m->dim, P = m->P, np = dim == 3 ? P * P * P : P * P;
+  const PetscReal *b[3] = {l[0], l[0], l[0]};
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscInt a = m->axis[f * dim + d];
+
+    b[a & 3] = l[d] + (a & 4 ? P : 0);
+  }
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscReal *X = fine + ((size_t)f * dim + d) * np;
+
+    x[d] = 0.0;
+    for (PetscInt i = 0; i < np; ++i) x[d] += X[i] * b[0][i % P] * b[1][(i / P) % P] * (dim == 3 ? b[2][i / (P * P)] : 1.0);
+  }
+}
+
+/* The middle of coarse cell c as its child k sees it */
+HOPS_HOST_DEVICE void HopsChildMiddle(const HopsChildMaps *m, const PetscReal fine[], PetscInt c, PetscInt k, PetscReal x[3])
+{
+  const PetscInt   nchild = m->nhalf == 2 ? 1 << m->dim : 1;
+  const PetscReal *at[3];
+
+  for (PetscInt d = 0; d < 3; ++d) at[d] = m->end + 2 * m->P * ((k >> d) & 1);
+  HopsChildMap(m, fine, m->child[c * nchild + k], at, x);
+}
+
+/* Node i of coarse cell c, X[c][dim][P^dim]. Children are brought to meet in the middle: those of a periodic
+   mesh may be a period apart */
+HOPS_HOST_DEVICE void HopsCoarseNode(const HopsChildMaps *m, const PetscReal fine[], PetscInt c, PetscInt i, PetscReal X[])
+{
+  const PetscInt   dim = m->dim, P = m->P, np = dim == 3 ? P * P * P : P * P, nchild = m->nhalf == 2 ? 1 << dim : 1;
+  const PetscInt   ijk[3] = {i % P, (i / P) % P, i / (P * P)};
+  const PetscReal *at[3]  = {m->l, m->l, m->l};
+  PetscReal        x[3], middle[3], own[3];
+  PetscInt         k = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    at[d] = m->l + 2 * P * ijk[d];
+    k |= m->half[ijk[d]] << d;
+  }
+  HopsChildMap(m, fine, m->child[c * nchild + k], at, x);
+  HopsChildMiddle(m, fine, c, 0, middle);
+  HopsChildMiddle(m, fine, c, k, own);
+  for (PetscInt d = 0; d < dim; ++d) X[((size_t)c * dim + d) * np + i] = x[d] + (middle[d] - own[d]);
 }
 
 /* ------------------------------------- what a back end has ------------------------------------- */
@@ -286,6 +364,8 @@ struct _HopsMeshOps {
   /* X[ncells][n]; perm[] and x[nx] are the process's */
   PetscErrorCode (*Corners)(const HopsCorners *, PetscInt nx, PetscInt ncells, const PetscInt point[], const int perm[],
                             PetscReal X[]);
+  /* X[ncoarse][dim][P^dim] from fine[nfine][dim][P^dim], both the back end's; all else is the process's */
+  PetscErrorCode (*Coarsen)(const HopsChildMaps *, const PetscReal fine[], PetscReal X[]);
 };
 
 EXTERN_C_BEGIN

@@ -3,6 +3,7 @@
 #pragma once
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopspatchcondensed.h>
+#include <hops/private/hopspatchstar.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
 typedef struct {
@@ -12,34 +13,48 @@ typedef struct {
   PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
   PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where constrained: HopsPatchCellsIndex() */
   PetscInt        *vid;             /* [n][nv] corner: its global index, or -2 - (L index on the cell's rank) where constrained */
-  PetscReal       *xv;              /* [n - nown][nv][dim] coordinates of the corners of other ranks' cells: HopsPatchCorner() */
-  PetscInt         corner[8], xcorner[8]; /* nodes of a cell's corners, in the space and in the map */
-  HopsPatchCell   *data;                  /* [n] */
-  PetscInt        *home;                  /* [n][2] rank of the cell and its number there */
-  int             *vertex;                /* [nL] of cells' corners: a number among nvertex of them, from 1 on; else 0 */
-  PetscInt         nvertex;
+  PetscReal       *x;               /* [n][nv][dim] coordinates of the corners, on several ranks; else NULL */
+  PetscInt         corner[8];       /* nodes of a cell's corners */
+  HopsPatchCell   *data;            /* [n] */
+  PetscInt        *home;            /* [n][2] rank of the cell and its number there, on several ranks; else NULL */
+  /* numbers of vertices among nvertex of them, in the order in which cells meet them: [nL] of cells'
+     corners, from 1 on, else 0; [n][nv] of corners, from 0 on, of other ranks' cells -1 but where an own
+     vertex is free */
+  int     *vertex, *number;
+  PetscInt nvertex;
   /* back ends that set patches up: own cells by their quadrature data, NULL until they are wanted */
-  HopsOperator op;
+  HopsOperator  op;
+  HopsPatchMaps maps; /* where the back end works */
   /*
-    The nodes as entries: of the process, and where the back end works. Numbers are L indices, then, from nL
-    on, those of `nfar` unknowns of other ranks, and one for constrained nodes of other ranks' cells. Before
-    patches are numbered entries behind nT are those of far[], afterwards those of the patches' ghosts.
+    The nodes as entries: of the process (HopsPatchCellsBring() brings those of own cells), and where the back
+    end works. Numbers are L indices, then, from nL on, those of `nfar` unknowns of other ranks, and one for
+    constrained nodes of other ranks' cells. Before patches are numbered entries behind nT are those of far[],
+    afterwards those of the patches' ghosts.
   */
   HopsPatchNodes nodes, bnodes;
+  PetscInt       nodesof;    /* cells that the nodes are of, -1: there are none yet */
   PetscInt       nfar, *far; /* global indices of other ranks' unknowns in the cells, which ascend */
   int           *map, *other, *bmap, *bother;
-  unsigned char *lacks, *blacks;
+  unsigned char *blacks;
 } HopsPatchCells;
 
-/* Coordinates x[dim] of a corner of a cell */
-static inline void HopsPatchCorner(const HopsPatchCells *pc, PetscInt c, PetscInt v, PetscReal x[])
+static inline HopsPatchCorners HopsPatchCellsCorners(const HopsPatchCells *pc)
 {
-  const HopsSpace sp  = pc->space;
-  const PetscInt  dim = sp->dim, nx = HopsPower(sp->gorder + 1, dim);
+  HopsPatchCorners m = {(int)pc->space->dim, (int)pc->nv, (int)pc->nown, pc->vid, pc->home, pc->x};
 
-  for (PetscInt d = 0; d < dim; ++d)
-    x[d] = c < pc->nown ? sp->X[(c * dim + d) * nx + pc->xcorner[v]] : pc->xv[((c - pc->nown) * pc->nv + v) * dim + d];
+  return m;
 }
+
+/* Cells list[start[v]..start[v+1]) around n vertices, nv (cell) + corner, and what stars are made of; arrays
+   are the process's but those of `nodes` */
+typedef struct {
+  PetscInt             n, ncells;
+  const PetscInt      *start, *list;
+  HopsPatchNodes       nodes;
+  HopsPatchCorners     corners;
+  const HopsPatchCell *data;
+  PetscBool            derivative, all; /* has the form one? are faults on outer faces looked for? */
+} HopsPatchVertices;
 
 /* Lists of patches: entries start[k].. of idx[], and estart[k].. of eidx[], all nodes, where they have any */
 typedef struct {
@@ -64,15 +79,28 @@ typedef struct {
   const PetscReal *E;
 } HopsPatchMatrices;
 
-/* What a back end computes in the set-up of patches: the kernels of hopspatchkernel.h */
+/* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists`, `Condense` and
+   `Invert`) or on a back end: the kernels of hopspatchkernel.h and hopspatchstar.h */
 struct _HopsPatchSetUpOps {
   /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
      process's */
   PetscErrorCode (*Models)(HopsOperator, HopsPatchCell models[]);
   /* E[n][P^dim][P^dim] of the cells' integrals, cells[n] the process's; the operator has the basis */
   PetscErrorCode (*Elements)(HopsOperator, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
-  /* faults[n] of stars[n], which both are the process's: HOPS_PATCH_LACKS, HOPS_PATCH_DIFFERS */
-  PetscErrorCode (*Faults)(const HopsPatchNodes *, PetscBool all, PetscInt n, const HopsPatchStar[], unsigned char faults[]);
+  /* number[n][2^dim] of the nodes corner[] of own cells, both the process's */
+  PetscErrorCode (*Corners)(const HopsPatchNodes *, const PetscInt corner[], PetscInt n, int number[]);
+  /* lacks[n], the back end's: 1 where a cell has a node whose number is `last` or more; `other`, behind own
+     cells */
+  PetscErrorCode (*Lacks)(const HopsPatchNodes *, int last, int other, PetscInt n, unsigned char lacks[]);
+  /* of each vertex, the process's: the star, what is wrong with it (HOPS_PATCH_LACKS, HOPS_PATCH_DIFFERS),
+     and its fit, where it has sides */
+  PetscErrorCode (*Stars)(const HopsPatchVertices *, HopsPatchStar[], unsigned char faults[], HopsPatchFit[]);
+  /* covered[n] of own cells, bits of corners whose vertex has a patch, becomes: has the cell a node that none
+     has? The process's */
+  PetscErrorCode (*Uncovered)(const HopsPatchNodes *, int last, PetscInt n, unsigned char covered[]);
+  /* extent[n][3] of own cells; and x[n][nv][dim] of the corners of cells[n]. The process's */
+  PetscErrorCode (*Extents)(const HopsPatchMaps *, PetscInt n, PetscReal extent[]);
+  PetscErrorCode (*Positions)(const HopsPatchMaps *, PetscInt n, const PetscInt cells[], PetscReal x[]);
   /* idx[] and eidx[] in the back end's memory */
   PetscErrorCode (*Lists)(const HopsPatchLists *, int idx[], int eidx[]);
   /* inverses of the Schur complements of condensed patches: schur[] is the back end's, everything else the
@@ -200,16 +228,19 @@ PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(HopsForm, const HopsBasis *, Ho
 PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
 /* gid[], which one rank needs for patches without a star alone */
 PETSC_INTERN PetscErrorCode HopsPatchCellsIndex(HopsPatchCells *);
+/* nodes.own */
+PETSC_INTERN PetscErrorCode HopsPatchCellsBring(HopsPatchCells *);
 /* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
 PETSC_INTERN PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *, PetscBool all);
-/* are two corners of cells the same mesh vertex? The origin is a corner that both cells have */
-PETSC_INTERN PetscBool HopsPatchSameCorner(const HopsPatchCells *, const PetscInt c[2], const PetscInt corner[2],
-                                           const PetscInt origin[2]);
 /* sends n records of ni integers and nr reals to ranks to[n]; what arrives is the caller's to free, in order
    of rank */
 PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[],
                                               PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[],
                                               PetscReal *rr[]);
+
+/* src/patch/patchcorners.c: the back end's functions, or the host's */
+PETSC_INTERN const HopsPatchSetUpOps  HopsPatchSetUpHost;
+PETSC_INTERN const HopsPatchSetUpOps *HopsPatchSetUpOf(HopsSpace);
 
 /* src/patch/patchmodel.c */
 PETSC_INTERN PetscErrorCode HopsPatchCellsModel(HopsPatchCells *);
@@ -228,8 +259,6 @@ PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const Hop
 
 /* src/patch/patchlist.c: numbers of the nodes of cells, before patches are numbered */
 PETSC_INTERN PetscErrorCode HopsPatchCellsNodes(HopsPatchCells *);
-PETSC_INTERN PetscErrorCode HopsPatchCellsFaults(const HopsPatchCells *, PetscBool all, PetscInt n, const HopsPatchStar[],
-                                                 unsigned char faults[]);
 /* numbers of the patches' unknowns, and their lists; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesNumber(HopsPatches, HopsPatchCells *);
 PETSC_INTERN PetscErrorCode HopsPatchesBringLists(HopsPatches, const int *idx[]);
@@ -245,22 +274,12 @@ PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatc
                                                      const PetscReal scale[], const PetscInt gid[], PetscReal *lambda);
 /* equal integers for numbers that differ by rounding errors, nearly always */
 PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
-/* the nearest of a coarse set of ratios, which lets surrogates share factors */
-PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
 
 /* src/patch/patchdense.c: inverts the operator's matrix on dense patches; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
 
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
-/* src/patch/patchfit.c: separable models of stars of cells */
-typedef struct {
-  PetscReal a[3][2], m[3][2]; /* weights of the cells along each axis */
-  PetscReal sigma, robin[3], bound[2];
-} HopsPatchFit;
-/* logs[n][4]: what fits need of the cells' models */
-PETSC_INTERN PetscErrorCode HopsPatchCellsLogs(const HopsPatchCells *, PetscReal **logs);
-PETSC_INTERN void           HopsPatchStarFit(const HopsPatchCells *, const PetscReal logs[], const HopsPatchStar *, HopsPatchFit *);
 /* src/basis/lattice.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
 PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
 /* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */

@@ -27,6 +27,7 @@ typedef struct {
   PetscInt              npairs, nentries;
   HopsTensorPair       *pair;
   PetscScalar          *q;
+  PetscBool             cleared; /* lanes without cells are zero */
 } HopsPAData;
 
 typedef struct {

@@ -104,7 +104,7 @@ static PetscErrorCode HopsPATensorPlaces(HopsPATensor t, const HopsTensorLayout 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The blocks as the point functions' kernels fill them, all lanes zero */
+/* The blocks as the point functions' kernels fill them. Lanes without a cell are zeroed once */
 static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const HopsTensorLayout *layout, HopsTensorData blocks[])
 {
   PetscFunctionBegin;
@@ -115,7 +115,9 @@ static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const H
     PetscCall(HopsPABlockAllocate(t, b, nq));
     d         = t->block[b].data;
     blocks[b] = (HopsTensorData){.npairs = d->npairs, .nentries = d->nentries, .pair = d->pair, .q = d->q};
-    size      = (size_t)layout->nb * nq * d->nentries * layout->W;
+    if (d->cleared) continue;
+    d->cleared = PETSC_TRUE;
+    size       = (size_t)layout->nb * nq * d->nentries * layout->W;
     for (size_t i = 0; i < size; i += n) {
       n = PetscMin(size - i, (size_t)1 << 30);
       PetscCall((*t->space->backend->vector->Zero)(PETSC_SCALAR, (PetscInt)n, d->q + i));

@@ -79,28 +79,33 @@ static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *sin
   HopsPatches pt    = fd->patches;
   const int   dim   = (int)pt->space->dim;
   PetscReal   worst = 0.0, big = 0.0;
+  PetscReal(*ends)[2]; /* least and greatest eigenvalue of each factor */
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(pt->nfactors, &ends));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    const HopsPatchFactor *f = pt->factors + i;
+    const PetscReal       *l = pt->values + f->offset + f->n * f->n;
+
+    ends[i][0] = ends[i][1] = l[0];
+    for (PetscInt k = 1; k < f->n; ++k) {
+      ends[i][0] = PetscMin(ends[i][0], l[k]);
+      ends[i][1] = PetscMax(ends[i][1], l[k]);
+    }
+  }
   for (PetscInt k = 0; k < pt->n; ++k) {
     const PetscReal *s  = pt->scale[k];
     PetscReal        lo = s[3], hi = s[3];
 
     if (pt->solver[k] >= HOPS_PATCH_DENSE) continue; /* dense and condensed ones are in double precision all the same */
     for (int a = 0; a < dim; ++a) {
-      const HopsPatchFactor *f    = pt->factors + pt->factor[k][a];
-      const PetscReal       *l    = pt->values + f->offset + f->n * f->n;
-      PetscReal              lmin = l[0], lmax = l[0];
-
-      for (PetscInt i = 1; i < f->n; ++i) {
-        lmin = PetscMin(lmin, l[i]);
-        lmax = PetscMax(lmax, l[i]);
-      }
-      lo += s[a] * lmin;
-      hi += s[a] * lmax;
+      lo += s[a] * ends[pt->factor[k][a]][0];
+      hi += s[a] * ends[pt->factor[k][a]][1];
     }
     worst = PetscMax(worst, hi / lo);
     big   = PetscMax(big, PetscMax(PetscMax(hi, 1.0 / lo), PetscMax(s[4], 1.0 / s[4])));
   }
+  PetscCall(PetscFree(ends));
   *single = worst < 1e5 && big < 1e15 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, single, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc)));
   if (!*single)
@@ -180,6 +185,25 @@ static PetscReal Digits(PetscInt i)
   return ((h ^ (h >> 15)) & 0xffff) / 32767.5 - 1.0;
 }
 
+/* z[] becomes numbers that look random: some of them, and copies of these where the back end works */
+static PetscErrorCode PCPATCHFDFillDigits(PC_PATCHFD *fd)
+{
+  HopsPatches    pt   = fd->patches;
+  const PetscInt some = PetscMin(pt->nT, 1 << 16);
+  PetscScalar   *z;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(some, &z));
+  for (PetscInt i = 0; i < some; ++i) z[i] = Digits(pt->space->rstart + i);
+  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z, z, some * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall(PetscFree(z));
+  for (PetscInt n = some, more; n < pt->nT; n += more) {
+    more = PetscMin(n, pt->nT - n);
+    PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z + n, fd->z, more * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Fused sweeps take residuals from the patches' own tensor products, so these must be the operator: one color
   is done both ways, and a difference (a scaled or shifted shell, say) leaves the residual to the operator.
@@ -188,10 +212,8 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
 {
   HopsPatches           pt    = fd->patches;
   const HopsBackendOps *be    = pt->space->backend;
-  const size_t          size  = pt->nT * sizeof(PetscScalar);
   PetscInt              color = 0;
   PetscReal             e[2];
-  PetscScalar          *z;
   Vec                   x, y;
 
   PetscFunctionBegin;
@@ -200,10 +222,7 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   PetscCall(PCPATCHFDCalloc(fd, pt->nP, &fd->b));
   PetscCall(PCPATCHFDCalloc(fd, pt->nG, &fd->g));
   if (single) PetscCall(PCPATCHFDCalloc(fd, 2 * pt->nT, &fd->c));
-  PetscCall(PetscMalloc1(pt->nT, &z));
-  for (PetscInt i = 0; i < pt->nT; ++i) z[i] = Digits(pt->space->rstart + i);
-  PetscCall((*be->memory->Copy)(NULL, fd->z, z, size, HOPS_COPY_IN));
-  PetscCall(PetscFree(z));
+  PetscCall(PCPATCHFDFillDigits(fd));
   PetscCall(VecDuplicate(fd->x, &x));
   PetscCall(VecDuplicate(fd->x, &y));
   PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));

@@ -53,42 +53,47 @@ static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The map of child f at a point of its parent: in the parent's direction d, l[d] = values and mirrored values
-   of the 1D functions */
-static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const PetscReal *const l[3], PetscReal x[])
+/* The maps of the same cells in the same order, where they are: done is false where that is not so */
+static PetscErrorCode HopsCoarseTakeMaps(const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscBool *done)
 {
-  const PetscInt   dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim);
-  const PetscReal *b[3];
+  const HopsBackendOps *be    = fine->backend;
+  const size_t          bytes = (size_t)fine->ncells * fine->dim * HopsPower(fine->gorder + 1, fine->dim) * sizeof(PetscReal);
 
-  for (PetscInt d = 0; d < dim; ++d) {
-    const PetscInt a = n->axis[f * dim + d];
-
-    b[a & 3] = l[d] + (a & 4 ? P : 0);
-  }
-  for (PetscInt d = 0; d < dim; ++d) {
-    const PetscReal *X = fine->X + (f * dim + d) * np;
-
-    x[d] = 0.0;
-    for (PetscInt i = 0; i < np; ++i) x[d] += X[i] * b[0][i % P] * b[1][(i / P) % P] * (dim == 3 ? b[2][i / (P * P)] : 1.0);
-  }
+  PetscFunctionBegin;
+  *done = n->same && !be->host && coarse->backend == be && fine->bX && n->ncoarse == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt c = 0; c < n->ncoarse && *done; ++c)
+    if (n->child[c] != c) *done = PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, NULL));
+  PetscCall((*be->memory->Malloc)(bytes, (void **)&coarse->bX));
+  PetscCall((*be->memory->Copy)(NULL, coarse->bX, fine->bX, bytes, HOPS_COPY_WITHIN));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   Coordinates of the coarse cells' map nodes from the maps of their children, so that a fine mesh that was
-  moved after its refinement has coarse meshes that follow. Children are brought to meet in the middle: those
-  of a periodic mesh may be a period apart.
+  moved after its refinement has coarse meshes that follow. Where the back end works if it has the passes over
+  meshes.
 */
 static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
-  const PetscInt dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim), nchild = HopsPower(n->nhalf, dim);
-  PetscReal     *gll, *w, *l, *end, *X;
-  PetscInt      *h;
+  const HopsBackendOps *be  = fine->backend;
+  const PetscInt        dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim), size = coarse->ncells * np * dim;
+  const PetscBool       apart = HopsMeshApart(be) && coarse->backend == be ? PETSC_TRUE : PETSC_FALSE;
+  const int            *restr;
+  const PetscReal      *fX;
+  PetscReal            *gll, *w, *l, *end, *X;
+  int                  *h;
+  PetscBool             done;
+  HopsChildMaps         maps;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(fine));
-  PetscCall(PetscMalloc1(coarse->ncells * np * dim, &X));
-  PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, X));
+  PetscCall(HopsCoarseTakeMaps(n, coarse, fine, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (n->same) {
+    PetscCall(HopsSpaceBringCoordinates(fine));
+    PetscCall(PetscMalloc1(size, &X));
+    PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, X));
     for (PetscInt c = 0; c < n->ncoarse; ++c)
       PetscCall(PetscArraycpy(coarse->X + c * np * dim, fine->X + n->child[c] * np * dim, np * dim));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,38 +103,22 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   for (PetscInt i = 0; i < P; ++i) {
     PetscReal y;
 
-    h[i] = HopsNestedHalf(n, gll[i], &y);
+    h[i] = (int)HopsNestedHalf(n, gll[i], &y);
     PetscCall(HopsLagrangePair(P, y, l + 2 * P * i));
   }
   /* the middle, as each half sees it */
   for (PetscInt s = 0; s < 2; ++s) PetscCall(HopsLagrangePair(P, s ? -1.0 : 1.0, end + 2 * P * s));
-  for (PetscInt c = 0; c < n->ncoarse; ++c) {
-    PetscReal shift[8][3], middle[3];
-
-    for (PetscInt k = 0; k < nchild; ++k) {
-      const PetscReal *at[3];
-      PetscReal        x[3];
-
-      for (PetscInt d = 0; d < dim; ++d) at[d] = end + 2 * P * ((k >> d) & 1);
-      HopsChildMap(n, fine, n->child[c * nchild + k], at, x);
-      for (PetscInt d = 0; d < dim; ++d) {
-        if (k == 0) middle[d] = x[d];
-        shift[k][d] = middle[d] - x[d];
-      }
-    }
-    for (PetscInt i = 0; i < np; ++i) {
-      const PetscInt   ijk[3] = {i % P, (i / P) % P, i / (P * P)};
-      const PetscReal *at[3];
-      PetscReal        x[3];
-      PetscInt         k = 0;
-
-      for (PetscInt d = 0; d < dim; ++d) {
-        at[d] = l + 2 * P * ijk[d];
-        k |= h[ijk[d]] << d;
-      }
-      HopsChildMap(n, fine, n->child[c * nchild + k], at, x);
-      for (PetscInt d = 0; d < dim; ++d) coarse->X[(c * dim + d) * np + i] = x[d] + shift[k][d];
-    }
+  maps = (HopsChildMaps){dim, P, n->nhalf, n->ncoarse, n->nfine, n->child, n->axis, l, end, h};
+  if (apart) {
+    PetscCall(HopsSpaceGetBackendMesh(fine, &restr, &fX));
+    PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, NULL));
+    PetscCall((*be->memory->Malloc)((size_t)size * sizeof(PetscReal), (void **)&coarse->bX));
+    PetscCall((*be->mesh->Coarsen)(&maps, fX, coarse->bX));
+  } else {
+    PetscCall(HopsSpaceBringCoordinates(fine));
+    PetscCall(PetscMalloc1(size, &X));
+    PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, X));
+    PetscCall((*HopsMeshHost.Coarsen)(&maps, fine->X, X));
   }
   PetscCall(PetscFree5(gll, w, l, end, h));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -243,33 +243,127 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- Coordinates of a mesh's own that cells have, as those of a periodic mesh have ---- */
+
+typedef struct {
+  PetscInt           n;    /* cells that have them, of which each has map.n */
+  PetscInt           size; /* of the array x */
+  int               *off;  /* [ncells] where those of a cell are, or -1; NULL where none has any */
+  HopsCoordinateMap  map;
+  Vec                v;
+  const PetscScalar *x;
+} HopsOwnCoordinates;
+
+static PetscErrorCode HopsOwnCoordinatesDestroy(HopsOwnCoordinates *o)
+{
+  PetscFunctionBegin;
+  if (o->x) PetscCall(VecRestoreArrayRead(o->v, &o->x));
+  PetscCall(PetscFree(o->map.T));
+  PetscCall(PetscFree(o->map.place));
+  PetscCall(PetscFree(o->off));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the cells' coordinates are: without a call for each cell where they follow each other. fits: all have
+   n, or none */
+static PetscErrorCode HopsOwnCoordinatesPlaces(HopsSpace sp, PetscSection s, PetscInt n, HopsOwnCoordinates *o, PetscBool *fits)
+{
+  PetscInt start, end, max, base = 0, last = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetChart(s, &start, &end));
+  PetscCall(PetscSectionGetMaxDof(s, &max));
+  *fits = max == n ? PETSC_TRUE : PETSC_FALSE;
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(sp->ncells, &o->off));
+  PetscCall(PetscSectionGetOffset(s, start, &base));
+  PetscCall(PetscSectionGetOffset(s, end - 1, &last));
+  if (o->size == (end - start) * n && last - base == (end - 1 - start) * n) { /* none has more */
+    for (PetscInt c = 0; c < sp->ncells; ++c) {
+      const PetscInt cell = sp->cell[c];
+
+      o->off[c] = (int)(cell >= start && cell < end ? base + (cell - start) * n : -1);
+      o->n += o->off[c] >= 0;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt c = 0; c < sp->ncells && *fits; ++c) {
+    PetscInt m = 0, off = -1;
+
+    if (sp->cell[c] >= start && sp->cell[c] < end) PetscCall(PetscSectionGetDof(s, sp->cell[c], &m));
+    if (m) PetscCall(PetscSectionGetOffset(s, sp->cell[c], &off));
+    o->off[c] = (int)off;
+    o->n += m > 0;
+    if (m && m != n) *fits = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* fits: no cell has coordinates of its own, or some have n each: those at GLL nodes in some order */
+static PetscErrorCode HopsOwnCoordinatesCreate(DM dm, HopsSpace sp, PetscInt n, HopsOwnCoordinates *o, PetscBool *fits)
+{
+  DM           cdm;
+  PetscSection s;
+  PetscInt     first = 0;
+
+  PetscFunctionBegin;
+  *fits = PETSC_TRUE;
+  PetscCall(PetscMemzero(o, sizeof(*o)));
+  PetscCall(DMGetCellCoordinateSection(dm, &s));
+  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &o->v));
+  if (s && o->v) PetscCall(VecGetLocalSize(o->v, &o->size));
+  if (!o->size) PetscFunctionReturn(PETSC_SUCCESS);
+  *fits = (PetscInt64)o->size < PETSC_MPI_INT_MAX ? PETSC_TRUE : PETSC_FALSE;
+  if (*fits) PetscCall(HopsOwnCoordinatesPlaces(sp, s, n, o, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!o->n) { /* they are other cells' */
+    PetscCall(PetscFree(o->off));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(o->v, &o->x));
+  while (o->off[first] < 0) ++first;
+  PetscCall(DMGetCoordinateDM(dm, &cdm));
+  PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, o->x + o->off[first], &cdm));
+  PetscCall(HopsCoordinateMapCreate(cdm, sp, n, &o->map));
+  if (!o->map.place) *fits = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What Corners() takes of them */
+static void HopsOwnCoordinatesCorners(const HopsOwnCoordinates *o, HopsCorners *m)
+{
+  m->own      = o->off;
+  m->nown     = o->off ? o->size : 0;
+  m->xown     = o->off ? o->x : NULL;
+  m->placeown = o->map.place;
+}
+
 /*
-  Straight maps of cells whose coordinates are those of their vertices, in the order of these: from closures,
-  where they are. Not done where the mesh has other coordinates, a periodic one among them
+  Straight maps of cells whose coordinates are those of their vertices, in the order of these, or their own:
+  from closures, where they are. Not done where the mesh has other coordinates
 */
 static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
 {
   const HopsBackendOps *be    = sp->backend;
   const PetscBool       apart = sp->cells->backend == be ? PETSC_TRUE : PETSC_FALSE; /* closures are there */
   HopsCoordinateMap     map   = {0};
+  HopsOwnCoordinates    own;
   HopsCorners           m;
   DM                    cdm;
-  Vec                   v[2];
-  PetscSection          s, own;
+  Vec                   v;
+  PetscSection          s;
   IS                    order;
   PetscInt              vEnd, start, end, max, last, n = 0;
   int                  *old;
   const PetscScalar    *x;
+  PetscBool             fits;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
+  if (!sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));
-  PetscCall(DMGetCoordinatesLocalNoncollective(dm, &v[0]));
-  PetscCall(DMGetCellCoordinateSection(dm, &own));
-  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &v[1]));
-  if (own && v[1]) PetscCall(PetscSectionGetStorageSize(own, &n));
-  if (n || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetCoordinatesLocalNoncollective(dm, &v));
   m.dim = sp->dim;
   m.n   = sp->dim * HopsPower(2, sp->dim);
   PetscCall(DMPlexGetDepthStratum(dm, 0, &m.vStart, &vEnd));
@@ -282,12 +376,14 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
   if (last - m.base != (vEnd - 1 - m.vStart) * sp->dim) PetscFunctionReturn(PETSC_SUCCESS); /* none has more than dim */
   PetscCall(PetscSectionGetStorageSize(s, &n));
   if (n != (vEnd - m.vStart) * sp->dim) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsCoordinateMapCreate(cdm, sp, m.n, &map));
+  PetscCall(HopsOwnCoordinatesCreate(dm, sp, m.n, &own, &fits));
+  if (fits) PetscCall(HopsCoordinateMapCreate(cdm, sp, m.n, &map));
   if (map.place) {
     PetscCall(PetscArraycpy(m.place, map.place, m.n));
+    HopsOwnCoordinatesCorners(&own, &m);
     PetscCall(PetscMalloc1(sp->ncells, &old));
     for (PetscInt c = 0; c < sp->ncells; ++c) old[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
-    PetscCall(VecGetArrayRead(v[0], &x));
+    PetscCall(VecGetArrayRead(v, &x));
     m.x = x;
     if (apart) {
       PetscCall((*be->memory->Malloc)((size_t)sp->ncells * m.n * sizeof(PetscReal), (void **)&sp->bX));
@@ -297,10 +393,11 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
       PetscCall(PetscMalloc1((size_t)sp->ncells * m.n, &sp->X));
       PetscCall((*HopsMeshHost.Corners)(&m, n, sp->ncells, sp->cells->point, old, sp->X));
     }
-    PetscCall(VecRestoreArrayRead(v[0], &x));
+    PetscCall(VecRestoreArrayRead(v, &x));
     PetscCall(PetscFree(old));
     *done = PETSC_TRUE;
   }
+  PetscCall(HopsOwnCoordinatesDestroy(&own));
   PetscCall(PetscFree(map.T));
   PetscCall(PetscFree(map.place));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,35 +440,53 @@ static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Own coordinates take the place of those in X[] */
+static PetscErrorCode HopsPlexTakeOwnCoordinates(HopsSpace sp, const HopsOwnCoordinates *own)
+{
+  const PetscBool    apart = HopsMeshApart(sp->backend);
+  const HopsMeshOps *mesh  = apart ? sp->backend->mesh : &HopsMeshHost;
+  HopsCorners        m     = {.dim = sp->dim, .n = own->map.n};
+  int               *zero;
+
+  PetscFunctionBegin;
+  if (!own->n) PetscFunctionReturn(PETSC_SUCCESS);
+  HopsOwnCoordinatesCorners(own, &m);
+  PetscCall(PetscCalloc1(sp->ncells, &zero)); /* closures that no cell reads */
+  PetscCall((*mesh->Corners)(&m, 0, sp->ncells, NULL, zero, apart ? sp->bX : sp->X));
+  PetscCall(PetscFree(zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Maps of any order by the passes over all cells, where the mesh's coordinates are those at GLL nodes.
-   Not done in a periodic mesh, and where cells differ */
+   Not done where cells differ */
 static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
 {
-  HopsCoordinateMap map = {0};
-  HopsPlexUnknowns  u;
-  DM                cdm;
-  Vec               x, cells;
-  PetscSection      s, own;
-  PetscInt          n = 0;
+  HopsCoordinateMap  map = {0};
+  HopsOwnCoordinates own;
+  HopsPlexUnknowns   u;
+  DM                 cdm;
+  Vec                x;
+  PetscSection       s;
+  PetscBool          fits;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(sp->backend)) PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
-  PetscCall(DMGetCellCoordinateSection(dm, &own));
-  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &cells));
-  if (own && cells) PetscCall(PetscSectionGetStorageSize(own, &n));
-  if (n || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(dm, &x));
   PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, &u));
   if (HopsPlexUnknownsDiffer(&u) < 0) {
-    PetscCall(HopsCoordinateMapCreate(cdm, sp, u.size, &map));
+    PetscCall(HopsOwnCoordinatesCreate(dm, sp, u.size, &own, &fits));
+    if (fits) PetscCall(HopsCoordinateMapCreate(cdm, sp, u.size, &map));
     if (map.place) {
       PetscCall(HopsPlexUnknownsSetUp(&u, map.n, "the first one"));
       PetscCall(HopsPlexTakeCoordinates(sp, &u, &map, x));
+      PetscCall(HopsPlexTakeOwnCoordinates(sp, &own));
       *done = PETSC_TRUE;
     }
+    PetscCall(HopsOwnCoordinatesDestroy(&own));
     PetscCall(PetscFree(map.T));
     PetscCall(PetscFree(map.place));
   }

@@ -126,10 +126,21 @@ static PetscErrorCode HopsMeshCorners_Host(const HopsCorners *m, PetscInt nx, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsMeshCoarsen_Host(const HopsChildMaps *m, const PetscReal fine[], PetscReal X[])
+{
+  const PetscInt np = HopsPower(m->P, m->dim);
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < m->ncoarse; ++c)
+    for (PetscInt i = 0; i < np; ++i) HopsCoarseNode(m, fine, c, i, X);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const HopsMeshOps HopsMeshHost = {.Closures   = HopsMeshClosures_Host,
                                   .Number     = HopsMeshNumber_Host,
                                   .Order      = HopsMeshOrder_Host,
                                   .Restrict   = HopsMeshRestrict_Host,
                                   .Transpose  = HopsMeshTranspose_Host,
                                   .Complement = HopsMeshComplement_Host,
-                                  .Corners    = HopsMeshCorners_Host};
+                                  .Corners    = HopsMeshCorners_Host,
+                                  .Coarsen    = HopsMeshCoarsen_Host};

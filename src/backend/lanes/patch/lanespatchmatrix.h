@@ -1,5 +1,5 @@
-/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h): models of cells, element matrices,
-   lists and inverses of patches. Arguments are in lanespatchargs.h. */
+/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchstar.h): models of cells,
+   element matrices, stars, lists and inverses of patches. Arguments are in lanespatchargs.h. */
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
 #include "lanespatchargs.h"
@@ -70,6 +70,45 @@ struct HopsPatchElementsOf {
   }
 };
 
+/* ---- Stars: a thread for each cell or vertex, but for faults ---- */
+
+struct HopsPatchCornersOf {
+  HopsPatchNodes m;
+  int            nv, corner[8], *number;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    number[i] = m.own[i / nv * m.nn + corner[i % nv]];
+  }
+};
+
+struct HopsPatchLacksOf {
+  HopsPatchNodes m;
+  int            last, other;
+  unsigned char *lacks;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    const int own = c < (size_t)m.nown, *in = own ? m.own + c * m.nn : m.other + (c - m.nown) * m.nn;
+    const int end  = own ? last : other;
+    int       most = 0;
+
+    for (int i = 0; i < m.nn; i++) most = HopsMax(most, in[i]);
+    lacks[c] = most >= end;
+  }
+};
+
+struct HopsPatchStarsOf {
+  HopsPatchCorners m;
+  const PetscInt  *start, *list;
+  HopsPatchStar   *star;
+
+  HOPS_LANES void operator()(size_t v) const
+  {
+    HopsPatchStarMake(&m, (int)(start[v + 1] - start[v]), list + start[v], star + v);
+  }
+};
+
 /* What may be wrong with a star, by a row of lanes */
 struct HopsPatchFaultsOf {
   static constexpr int lanes = 128, blocks = 10;
@@ -87,6 +126,64 @@ struct HopsPatchFaultsOf {
     if (star[k].side[0]) wrong = HopsPatchStarFaults(&m, star + k, all, rank, HOPS_LANES_ROW);
     wrong = HopsLanesAny(wrong);
     if (rank == 0) faults[k] = (unsigned char)wrong;
+  }
+};
+
+struct HopsPatchLogsOf {
+  int                  dim, derivative;
+  const HopsPatchCell *data;
+  double              *logs;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    HopsPatchCellLogs(dim, derivative, data + c, logs + 4 * c);
+  }
+};
+
+struct HopsPatchFitsOf {
+  int                  dim, derivative;
+  const HopsPatchCell *data;
+  const double        *logs;
+  const HopsPatchStar *star;
+  HopsPatchFit        *fit;
+
+  HOPS_LANES void operator()(size_t v) const
+  {
+    if (star[v].side[0]) HopsPatchStarFit(dim, derivative, data, logs, star + v, fit + v);
+  }
+};
+
+struct HopsPatchUncoveredOf {
+  HopsPatchNodes m;
+  int            last;
+  unsigned char *covered;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    covered[c] = (unsigned char)HopsPatchCellUncovered(&m, last, (int)c, covered[c]);
+  }
+};
+
+struct HopsPatchExtentsOf {
+  HopsPatchMaps m;
+  double       *extent;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    HopsPatchExtent(&m, c, extent + 3 * c);
+  }
+};
+
+struct HopsPatchPositionsOf {
+  HopsPatchMaps   m;
+  const PetscInt *cells;
+  double         *x;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int nx = m.nv * m.dim;
+
+    x[i] = HopsPatchCorner(&m, cells[i / nx], (int)(i % nx) / m.dim, (int)(i % nx) % m.dim);
   }
 };
 

@@ -6,22 +6,27 @@
 #include "lanespatchmatrix.h"
 
 template <class Back> struct HopsLanesPatchSetUp {
-  /* Arrays that a function has where the back end works */
+  /* Arrays of the pool that a function has where the back end works: copies of h, or (NULL) for results */
   struct Arrays {
-    void *array[8];
+    void *array[16];
     int   n;
 
     PetscErrorCode In(size_t bytes, const void *h, void *d)
     {
+      const HopsMemoryOps *memory = Back::Ops()->memory;
+
       PetscFunctionBegin;
-      PetscCall(HopsLanesToBack(Back::Ops(), bytes, h, d));
+      *(void **)d = NULL;
+      if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall((*memory->PoolMalloc)(bytes, (void **)d));
+      if (h) PetscCall((*memory->Copy)(NULL, *(void **)d, h, bytes, HOPS_COPY_IN));
       array[n++] = *(void **)d;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscErrorCode Free()
     {
       PetscFunctionBegin;
-      while (n) PetscCall((*Back::Ops()->memory->Free)(&array[--n]));
+      while (n) PetscCall((*Back::Ops()->memory->PoolFree)(&array[--n]));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   };
@@ -59,18 +64,19 @@ template <class Back> struct HopsLanesPatchSetUp {
 
   static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
   {
-    HopsH1Operator           k     = (HopsH1Operator)A;
-    const HopsLanesPatchData a     = Data(k);
-    const size_t             bytes = k->ncells * sizeof(HopsPatchCell);
+    HopsH1Operator           k      = (HopsH1Operator)A;
+    const HopsLanesPatchData a      = Data(k);
+    const size_t             bytes  = k->ncells * sizeof(HopsPatchCell);
+    Arrays                   arrays = {};
     HopsPatchCell           *d;
 
     PetscFunctionBegin;
     if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall((*Back::Ops()->memory->Malloc)(bytes, (void **)&d));
+    PetscCall(arrays.In(bytes, NULL, &d));
     PetscCall(Back::Teams("HopsPatchModels", Rows(k->ncells, HopsLanesOf(HopsPatchModelsOf::lanes)), CellBytes(a),
                           HopsPatchModelsOf{a, (int)k->ncells, d}));
     PetscCall(Out(models, d, bytes));
-    PetscCall((*Back::Ops()->memory->Free)((void **)&d));
+    PetscCall(arrays.Free());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -103,21 +109,109 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Faults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[],
-                               unsigned char faults[])
+  static PetscErrorCode Corners(const HopsPatchNodes *m, const PetscInt corner[], PetscInt n, int number[])
   {
-    HopsPatchStar *dstar;
-    unsigned char *dfaults;
+    const int          nv     = 1 << m->dim;
+    const size_t       total  = (size_t)n * nv;
+    HopsPatchCornersOf f      = {*m, nv, {0}, NULL};
+    Arrays             arrays = {};
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HopsLanesToBack(Back::Ops(), n * sizeof(HopsPatchStar), star, &dstar));
-    PetscCall((*Back::Ops()->memory->Malloc)(n, (void **)&dfaults));
+    for (int v = 0; v < nv; ++v) f.corner[v] = (int)corner[v];
+    PetscCall(arrays.In(total * sizeof(int), NULL, &f.number));
+    PetscCall(Back::Each("HopsPatchCorners", total, f));
+    PetscCall(Out(number, f.number, total * sizeof(int)));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Lacks(const HopsPatchNodes *m, int last, int other, PetscInt n, unsigned char lacks[])
+  {
+    return n ? Back::Each("HopsPatchLacks", n, HopsPatchLacksOf{*m, last, other, lacks}) : PETSC_SUCCESS;
+  }
+
+  static PetscErrorCode Stars(const HopsPatchVertices *m, HopsPatchStar star[], unsigned char faults[], HopsPatchFit fit[])
+  {
+    const int        dim = m->corners.dim, derivative = m->derivative ? 1 : 0;
+    const PetscInt   n = m->n, total = m->ncells * m->corners.nv;
+    HopsPatchCorners corners = m->corners;
+    Arrays           arrays  = {};
+    PetscInt        *start, *list;
+    HopsPatchCell   *data;
+    double          *logs;
+    HopsPatchStar   *dstar;
+    HopsPatchFit    *dfit;
+    unsigned char   *dfaults;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arrays.In(total * sizeof(PetscInt), m->corners.vid, &corners.vid));
+    if (m->corners.home) {
+      PetscCall(arrays.In(2 * m->ncells * sizeof(PetscInt), m->corners.home, &corners.home));
+      PetscCall(arrays.In((size_t)total * dim * sizeof(double), m->corners.x, &corners.x));
+    }
+    PetscCall(arrays.In((n + 1) * sizeof(PetscInt), m->start, &start));
+    PetscCall(arrays.In(m->start[n] * sizeof(PetscInt), m->list, &list));
+    PetscCall(arrays.In(n * sizeof(HopsPatchStar), NULL, &dstar));
+    PetscCall(arrays.In(n, NULL, &dfaults));
+    PetscCall(Back::Each("HopsPatchStars", n, HopsPatchStarsOf{corners, start, list, dstar}));
     PetscCall(Back::Teams("HopsPatchFaults", Rows(n, HopsLanesOf(HopsPatchFaultsOf::lanes)), 0,
-                          HopsPatchFaultsOf{*m, all ? 1 : 0, (int)n, dstar, dfaults}));
+                          HopsPatchFaultsOf{m->nodes, m->all ? 1 : 0, (int)n, dstar, dfaults}));
+    PetscCall(arrays.In(m->ncells * sizeof(HopsPatchCell), m->data, &data));
+    PetscCall(arrays.In((size_t)4 * m->ncells * sizeof(double), NULL, &logs));
+    PetscCall(arrays.In(n * sizeof(HopsPatchFit), NULL, &dfit));
+    PetscCall(Back::Each("HopsPatchLogs", m->ncells, HopsPatchLogsOf{dim, derivative, data, logs}));
+    PetscCall(Back::Each("HopsPatchFits", n, HopsPatchFitsOf{dim, derivative, data, logs, dstar, dfit}));
+    PetscCall(Out(star, dstar, n * sizeof(HopsPatchStar)));
     PetscCall(Out(faults, dfaults, n));
-    PetscCall((*Back::Ops()->memory->Free)((void **)&dstar));
-    PetscCall((*Back::Ops()->memory->Free)((void **)&dfaults));
+    PetscCall(Out(fit, dfit, n * sizeof(HopsPatchFit)));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Uncovered(const HopsPatchNodes *m, int last, PetscInt n, unsigned char covered[])
+  {
+    Arrays         arrays = {};
+    unsigned char *d;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arrays.In(n, covered, &d));
+    PetscCall(Back::Each("HopsPatchUncovered", n, HopsPatchUncoveredOf{*m, last, d}));
+    PetscCall(Out(covered, d, n));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Extents(const HopsPatchMaps *m, PetscInt n, PetscReal extent[])
+  {
+    Arrays  arrays = {};
+    double *d;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arrays.In((size_t)3 * n * sizeof(double), NULL, &d));
+    PetscCall(Back::Each("HopsPatchExtents", n, HopsPatchExtentsOf{*m, d}));
+    PetscCall(Out(extent, d, (size_t)3 * n * sizeof(double)));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Positions(const HopsPatchMaps *m, PetscInt n, const PetscInt cells[], PetscReal x[])
+  {
+    const size_t total  = (size_t)n * m->nv * m->dim;
+    Arrays       arrays = {};
+    PetscInt    *c;
+    double      *d;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arrays.In(n * sizeof(PetscInt), cells, &c));
+    PetscCall(arrays.In(total * sizeof(double), NULL, &d));
+    PetscCall(Back::Each("HopsPatchPositions", total, HopsPatchPositionsOf{*m, c, d}));
+    PetscCall(Out(x, d, total * sizeof(double)));
+    PetscCall(arrays.Free());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -221,6 +315,8 @@ template <class Back> struct HopsLanesPatchSetUp {
 
 #define HOPS_LANES_PATCH_SETUP(Back) \
   { \
-    HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Faults, \
-      HopsLanesPatchSetUp<Back>::Lists, HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Invert \
+    HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Corners, \
+      HopsLanesPatchSetUp<Back>::Lacks, HopsLanesPatchSetUp<Back>::Stars, HopsLanesPatchSetUp<Back>::Uncovered, \
+      HopsLanesPatchSetUp<Back>::Extents, HopsLanesPatchSetUp<Back>::Positions, HopsLanesPatchSetUp<Back>::Lists, \
+      HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Invert \
   }

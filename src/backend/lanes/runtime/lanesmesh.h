@@ -176,6 +176,18 @@ struct HopsMeshCorner {
   }
 };
 
+struct HopsMeshCoarseNode {
+  HopsChildMaps    m;
+  int              np;
+  const PetscReal *fine;
+  PetscReal       *X;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    HopsCoarseNode(&m, fine, (PetscInt)(e / np), (PetscInt)(e % np), X);
+  }
+};
+
 /* *kind = max(*kind, what a coordinate of a cell, of g nodes s[] a direction, says of its map) */
 template <class Team> struct HopsMeshMapKind {
   int              dim, g;
@@ -329,17 +341,42 @@ template <class Back> struct HopsLanesMesh {
                                 PetscReal X[])
   {
     HopsCorners m = *corners;
-    PetscReal  *x;
     int        *order;
 
     PetscFunctionBegin;
     if (!ncells) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HopsLanesCopyIn<Back>(nx * sizeof(PetscReal), corners->x, &x));
+    PetscCall(HopsLanesCopyIn<Back>(nx * sizeof(PetscReal), corners->x, &m.x));
     PetscCall(HopsLanesCopyIn<Back>(ncells * sizeof(int), perm, &order));
-    m.x = x;
+    PetscCall(HopsLanesCopyIn<Back>(corners->nown * sizeof(PetscReal), corners->xown, &m.xown));
+    PetscCall(HopsLanesCopyIn<Back>(ncells * sizeof(int), corners->own, &m.own));
+    PetscCall(HopsLanesCopyIn<Back>(m.n * sizeof(PetscInt), corners->placeown, &m.placeown));
     PetscCall(Back::Each("HopsMeshCorners", (size_t)ncells * m.n, HopsMeshCorner{m, point, order, X}));
-    PetscCall(HopsLanesFree<Back>(&x));
+    PetscCall(HopsLanesFree<Back>(&m.x));
     PetscCall(HopsLanesFree<Back>(&order));
+    PetscCall(HopsLanesFree<Back>(&m.xown));
+    PetscCall(HopsLanesFree<Back>(&m.own));
+    PetscCall(HopsLanesFree<Back>(&m.placeown));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Coarsen(const HopsChildMaps *maps, const PetscReal fine[], PetscReal X[])
+  {
+    HopsChildMaps m  = *maps;
+    const int     np = HopsLanesPower((int)m.P, (int)m.dim), nchild = m.nhalf == 2 ? 1 << m.dim : 1;
+
+    PetscFunctionBegin;
+    if (!m.ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesCopyIn<Back>((size_t)m.ncoarse * nchild * sizeof(PetscInt), maps->child, &m.child));
+    PetscCall(HopsLanesCopyIn<Back>((size_t)m.nfine * m.dim, maps->axis, &m.axis));
+    PetscCall(HopsLanesCopyIn<Back>(2 * m.P * m.P * sizeof(PetscReal), maps->l, &m.l));
+    PetscCall(HopsLanesCopyIn<Back>(4 * m.P * sizeof(PetscReal), maps->end, &m.end));
+    PetscCall(HopsLanesCopyIn<Back>(m.P * sizeof(int), maps->half, &m.half));
+    PetscCall(Back::Each("HopsMeshCoarsen", (size_t)m.ncoarse * np, HopsMeshCoarseNode{m, np, fine, X}));
+    PetscCall(HopsLanesFree<Back>(&m.child));
+    PetscCall(HopsLanesFree<Back>(&m.axis));
+    PetscCall(HopsLanesFree<Back>(&m.l));
+    PetscCall(HopsLanesFree<Back>(&m.end));
+    PetscCall(HopsLanesFree<Back>(&m.half));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -363,6 +400,6 @@ template <class Back> struct HopsLanesMesh {
 
   static constexpr HopsMeshOps Table()
   {
-    return {Closures, Number, Order, Restrict, HopsLanesLists<Back>::Transpose, Complement, Corners};
+    return {Closures, Number, Order, Restrict, HopsLanesLists<Back>::Transpose, Complement, Corners, Coarsen};
   }
 };

@@ -10,7 +10,8 @@ typedef struct {
   PetscInt         first, n;
   HopsPointCells   cells;
   HopsPointKernel  kernel;
-  HopsPointArgs    args; /* of further launches; not set where there are no cells */
+  HopsPointArgs    args;    /* of further launches; not set where there are no cells */
+  PetscBool        pending; /* the tensors are on their way: HopsPointRunFinish() */
 } HopsPointRun;
 
 /* A cell by the host, all kinds of all blocks one after the other */
@@ -110,8 +111,18 @@ static PetscErrorCode HopsPointRunCompare(HopsPointRun *r, PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Waits for the device, which the caller does all the same: were there bad cells? */
+static PetscErrorCode HopsPointRunFinish(HopsPointRun *r, int flags[HOPS_POINT_FLAGS])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsPointEnd(r->cells, flags));
+  if (r->pending) r->cells->last.kernel = r->kernel;
+  r->pending = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* cells->out[block and kind][n][point][entries], which may be there already; done is false where the
-   kernels are not what the host's are */
+   kernels are not what the host's are, which is looked at once */
 static PetscErrorCode HopsPointRunEvaluate(HopsPointRun *r, PetscBool *done)
 {
   HopsPointCells pc = r->cells;
@@ -129,9 +140,11 @@ static PetscErrorCode HopsPointRunEvaluate(HopsPointRun *r, PetscBool *done)
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   pc->last.kernel = NULL; /* until it is there */
   PetscCall(HopsPointRunTensors(r));
-  PetscCall(HopsPointEnd(pc, flags));
+  r->pending = PETSC_TRUE;
+  if (r->kernel->checked) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPointRunFinish(r, flags));
   PetscCall(HopsPointRunCompare(r, done));
-  if (*done) pc->last.kernel = r->kernel;
+  if (!*done) pc->last.kernel = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,11 +192,13 @@ PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian form, HopsSpace sp, Petsc
                                           PetscScalar *(*g)[4], PetscBool *done)
 {
   const PetscInt nq = HopsPower(basis->Q, sp->dim);
+  int            flags[HOPS_POINT_FLAGS];
   HopsPointRun   r;
 
   PetscFunctionBegin;
   PetscCall(HopsPointRunBegin(&r, form, sp, first, n, basis, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (r.pending) PetscCall(HopsPointRunFinish(&r, flags));
   for (PetscInt i = 0; n && i < 4 * form->nblocks; ++i) {
     PetscScalar *to = g[i / 4][i % 4];
 
@@ -213,7 +228,7 @@ PetscErrorCode HopsJacobianEvaluateValues(HopsJacobian form, HopsSpace sp, Petsc
     r.args.symmetric = form->nc == 1;
     r.args.tensor    = kind != 0;
     PetscCall(HopsPointRunLaunch(&r, "HopsPointLook", (size_t)n * 128));
-    PetscCall(HopsPointEnd(r.cells, flags));
+    PetscCall(HopsPointRunFinish(&r, flags));
     PetscCheck(flags[3] == PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, HOPS_DS_NONSYMMETRIC, sp->cell[flags[3]]);
     r.args.points = flags[2] ? (int)nq : 1;
     PetscCall(HopsValuesReserve(w, sp->backend, (size_t)n * r.args.points * nc));
@@ -260,7 +275,7 @@ PetscErrorCode HopsJacobianEvaluateMarks(HopsJacobian form, HopsSpace sp, PetscI
 {
   PetscInt     total = 0, at = 0;
   HopsPointRun r;
-  int         *found;
+  int         *found, flags[HOPS_POINT_FLAGS];
 
   PetscFunctionBegin;
   PetscCall(HopsPointRunBegin(&r, form, sp, first, n, basis, done));
@@ -269,6 +284,7 @@ PetscErrorCode HopsJacobianEvaluateMarks(HopsJacobian form, HopsSpace sp, PetscI
   if (total) {
     PetscCall(PetscCalloc1(total, &found));
     PetscCall(HopsPointRunMarks(&r, total, found));
+    if (r.pending) PetscCall(HopsPointRunFinish(&r, flags));
     for (PetscInt i = 0; i < 4 * form->nblocks; at += HopsPointRunPairs(&r, i++))
       for (PetscInt j = 0; marks[i / 4][i % 4] && j < HopsPointRunPairs(&r, i); ++j)
         if (found[at + j] && !marks[i / 4][i % 4][j]) marks[i / 4][i % 4][j] = 1, *grown = PETSC_TRUE;
@@ -323,7 +339,7 @@ PetscErrorCode HopsJacobianEvaluateReference(HopsJacobian form, HopsSpace sp, Pe
   PetscCall(HopsPointRunBegin(&r, form, sp, first, n, basis, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt b = 0; n && b < form->nblocks; ++b) PetscCall(HopsPointRunFill(&r, to, b));
-  if (n) PetscCall(HopsPointEnd(r.cells, flags));
+  if (r.pending) PetscCall(HopsPointRunFinish(&r, flags)); /* else their cells were looked at when they were made */
   PetscCall(HopsPointRunEnd(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
