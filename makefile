@@ -99,6 +99,7 @@ orders_cudapatchorder    := 1 2 3 4 5 6 7 8
 orders_cudaboxorder      := 1 2 3 4 5 6 7 8
 orders_kokkosderhamorder := 2 3 4 5 6 7 8 9
 orders_kokkosh1order     := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
+orders_kokkostensororder := 2 3 4 5 6 7 8
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
 orders     = $(orders_$(basename $(notdir $(1))))
 objects    = $(foreach f,$(basename $(1)),$(if $(call orders,$(f)),$(patsubst %,$(BUILD)/obj/$(f)_%.o,$(call orders,$(f))),$(BUILD)/obj/$(f).o))
@@ -216,7 +217,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
+backendtests := arraysforms tensors prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -1,6 +1,12 @@
 /* Forms with full tensors at HOPS_ORDER points per direction; the makefile compiles this file once for
    each */
-#include "cudatensorfixed.cuh"
+#include <backend/cuda/runtime/cudalaunch.cuh>
+#include <backend/lanes/operator/lanestensorfixed.h>
+#include "cudatensor.h"
 
-#define DEFINE(order) HOPS_CUDA_TENSOR_DEFINE(order)
-DEFINE(HOPS_ORDER)
+#define NAME(order)   HopsCudaTensorLaunch_##order
+#define DEFINE(order) NAME(order)
+PetscErrorCode DEFINE(HOPS_ORDER)(const HopsLanesTensorArgs *k, int lanes, int teams, int *busy)
+{
+  return HopsTensorFixedLaunch<HopsCudaBack, HOPS_ORDER>(k, lanes, teams, busy);
+}

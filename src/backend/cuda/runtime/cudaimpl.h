@@ -46,10 +46,6 @@ PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis
                                                       const PetscScalar qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
                                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *);
-PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorOperator, HopsPart, PetscBool transpose);
-PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorOperator);
-PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator, PetscInt n, const PetscInt cells[],
-                                                       const PetscInt faces[], const HopsTensorData *, HopsTensorOperator *);
 PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode HopsPatchCreate_CUDA(HopsPatches, PetscDataType, HopsPatchSmoother *);
 EXTERN_C_END

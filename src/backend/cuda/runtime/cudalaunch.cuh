@@ -29,6 +29,15 @@ template <class F> __global__ void __launch_bounds__(128, HopsLanesBlocks<F>(0))
   if (i < n) f(i);
 }
 
+/* The same for those with arrays that are indexed: they stay where arguments are */
+template <class F>
+__global__ void __launch_bounds__(F::lanes, HopsLanesBlocks<F>(0)) HopsCudaTeamsIndexed(const __grid_constant__ F f)
+{
+  extern __shared__ double2 shared[];
+
+  f(HopsCudaTeam<double>(), (double *)shared);
+}
+
 struct HopsCudaBack {
   typedef HopsCudaTeam<double> Team;
 
@@ -37,16 +46,36 @@ struct HopsCudaBack {
     return &HopsBackendCUDA;
   }
 
-  template <class F> static PetscErrorCode Teams(const char[], int teams, size_t bytes, const F &f)
+  template <class F> static auto Kernel() -> void (*)(F)
   {
+    if constexpr (HopsLanesIndexed<F>(0)) return HopsCudaTeamsIndexed<F>;
+    else return HopsCudaTeams<F>;
+  }
+
+  template <class F> static PetscErrorCode Teams(const char[], int teams, size_t bytes, const F &f, int lanes = F::lanes)
+  {
+    const auto   kernel = Kernel<F>();
     cudaStream_t stream;
 
     PetscFunctionBegin;
     PetscCall(HopsGetCUDAStream(&stream));
-    if (bytes > 48 * 1024)
-      PetscCallCUDA(cudaFuncSetAttribute(HopsCudaTeams<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    HopsCudaTeams<F><<<teams, F::lanes, bytes, stream>>>(f);
+    if (bytes > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    kernel<<<teams, lanes, bytes, stream>>>(f);
     PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <class F> static PetscErrorCode GetTeams(int lanes, size_t bytes, int *teams)
+  {
+    const auto kernel = Kernel<F>();
+    int        device, nsm, n;
+
+    PetscFunctionBegin;
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+    if (bytes > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel, lanes, bytes));
+    *teams = 4 * nsm * PetscMax(1, n);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

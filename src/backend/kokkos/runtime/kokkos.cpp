@@ -3,6 +3,7 @@
 #include <backend/kokkos/lor/kokkoslor.h>
 #include <backend/kokkos/operator/kokkosderham.h>
 #include <backend/kokkos/operator/kokkosh1.h>
+#include <backend/kokkos/operator/kokkostensor.h>
 #include <backend/kokkos/patch/kokkospatch.h>
 #include <hops/private/hopsformimpl.h>
 
@@ -28,17 +29,6 @@ static PetscErrorCode OperatorCreate(HopsForm form, const HopsBasis *basis, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
-                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *A)
-{
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  PetscCall(HopsKokkosDelegate(sp, "operator of full tensors", &other));
-  PetscCall((*other->TensorCreate)(sp, Q, W, ntest, test, ntrial, trial, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Are kernels of Kokkos the choice where on one thread of a host those of the host back end are faster? */
 static PetscErrorCode HopsKokkosLanes(PetscBool *lanes)
 {
@@ -49,6 +39,23 @@ static PetscErrorCode HopsKokkosLanes(PetscBool *lanes)
   *lanes = !HopsKokkosOnHost || exec->concurrency() > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-hops_kokkos_lanes", lanes, NULL));
   if (!HopsKokkosOnHost) *lanes = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
+                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *A)
+{
+  const HopsBackendOps *other;
+  PetscBool             lanes;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosLanes(&lanes));
+  if (lanes) {
+    PetscCall(HopsLanesTensorCreate(&HopsTensorKernelsKokkos, sp, Q, W, ntest, test, ntrial, trial, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsKokkosDelegate(sp, "operator of full tensors", &other));
+  PetscCall((*other->TensorCreate)(sp, Q, W, ntest, test, ntrial, trial, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

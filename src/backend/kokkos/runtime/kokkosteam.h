@@ -206,15 +206,15 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
   {
     f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosOwnScratch<LEVEL>(m, bytes));
   }
-  PetscErrorCode Launch(const char name[], int teams) const
+  PetscErrorCode Launch(const char name[], int teams, int lanes) const
   {
     constexpr int blocks = HopsLanesBlocks<F>(0);
 
     if constexpr (!HopsKokkosOnHost && blocks > 1) {
       if (HopsKokkosBlocks(blocks, F::lanes, bytes) < blocks)
-        return HopsKokkosTeams<HopsKokkosPolicy<F::lanes, 1>>(name, teams, F::lanes, LEVEL, bytes, *this);
+        return HopsKokkosTeams<HopsKokkosPolicy<F::lanes, 1>>(name, teams, lanes, LEVEL, bytes, *this);
     }
-    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, LEVEL, bytes, *this);
+    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : lanes, LEVEL, bytes, *this);
   }
 };
 
@@ -250,12 +250,22 @@ struct HopsKokkosBack {
     return &HopsBackendKokkos;
   }
 
-  template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f)
+  template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f, int lanes = F::lanes)
   {
     if constexpr (!HopsKokkosOnHost) {
-      if (HopsKokkosOwn(bytes)) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams);
+      if (HopsKokkosOwn(bytes)) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams, lanes);
     }
-    return HopsKokkosFunctor<F, 1>{f, bytes}.Launch(name, teams);
+    return HopsKokkosFunctor<F, 1>{f, bytes}.Launch(name, teams, lanes);
+  }
+
+  template <class F> static PetscErrorCode GetTeams(int lanes, size_t, int *teams)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (int)PetscMax(1, 4 * (exec->concurrency() / lanes));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   template <class real, class F> static PetscErrorCode Parts(const char name[], int n, const F &f)
@@ -292,9 +302,14 @@ struct HopsKokkosBack {
 
     PetscFunctionBegin;
     PetscCall(HopsKokkosGetExec(NULL, &exec));
-    most   = PetscMin(most, (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0));
-    *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= most ? PETSC_TRUE : PETSC_FALSE;
-    *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
+    most = PetscMin(most, (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(0));
+    if (HopsKokkosOnHost) {
+      *own   = bytes <= MostScratch() ? PETSC_TRUE : PETSC_FALSE;
+      *teams = *own ? PETSC_MPI_INT_MAX : (int)exec->concurrency();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    *own   = bytes + HOPS_KOKKOS_ALIGN <= most ? PETSC_TRUE : PETSC_FALSE;
+    *teams = *own ? 2048 : 256;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -48,3 +48,16 @@
   X(9)
 
 #define HOPS_DERHAM_MOST_NODES 9
+
+/* Points per direction Q_1d with kernels of full tensors that know all sizes (an object each), for Q_1d and
+   Q_1d - 1 nodes */
+#define HOPS_TENSOR_POINTS(X) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8)
+
+#define HOPS_TENSOR_MOST_POINTS 8

@@ -23,9 +23,10 @@
   A back end launches functors f by a class Back:
 
     Ops()                          its table
-    Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
-                                   scratch of each team's own; F::blocks teams, where it has that, should fit
-                                   on a multiprocessor at once
+    Teams(name, n, bytes, f, m)    f(team, scratch) by n teams of F::lanes lanes, or of m (on a host one), with
+                                   so much scratch of each team's own; F::blocks teams, where it has that,
+                                   should fit on a multiprocessor at once
+    GetTeams<F>(m, bytes, &n)      such teams that keep the machine busy, each with a loop over its share
     Parts<real>(name, n, f)        f(team, scratch) for n parts of F::lanes lanes, F::cells of which make a
                                    team and meet where one calls Sync(); F::blocks teams should fit at once.
                                    On a host a part is Team::group of the n. team.cell(0) says which (perhaps
@@ -41,7 +42,9 @@
     GetOwn(&bytes)                 the same of its own, which is fast
     Team                           a team of doubles
 
-  A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once.
+  A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once; and
+  `indexed`, true: it has arrays that are indexed by what is not known before, which CUDA is not to copy to
+  each thread's memory.
 
   HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others,
   HOPS_LANES_CONSTEXPR those that the process calls too. What a back end defines before it includes this
@@ -198,6 +201,18 @@ HOPS_LANES HopsPair<double> HopsLoadPair(const double *p)
 #endif
 }
 
+/* The same of any memory, which lanes may write */
+HOPS_LANES HopsPair<double> HopsReadPair(const double *p)
+{
+#if defined(__CUDA_ARCH__)
+  const double2 x = *(const double2 *)p;
+
+  return {x.x, x.y};
+#else
+  return {p[0], p[1]};
+#endif
+}
+
 /* Bits of x; the place of the lowest one of x != 0 */
 HOPS_LANES int HopsBits(unsigned int x)
 {
@@ -240,6 +255,17 @@ template <class F> static constexpr auto HopsLanesBlocks(int) -> decltype(F::blo
 template <class F> static constexpr int HopsLanesBlocks(...)
 {
   return 0;
+}
+
+/* indexed of a functor, false where it has none */
+template <class F> static constexpr auto HopsLanesIndexed(int) -> decltype(F::indexed)
+{
+  return F::indexed;
+}
+
+template <class F> static constexpr bool HopsLanesIndexed(...)
+{
+  return false;
 }
 
 /* n^d, d = 1 to 3 */
