@@ -124,10 +124,9 @@ static PetscErrorCode CreateLists(PetscInt nrows, const int n[], HopsHostLORCell
   PetscCall(PetscMalloc1(2 * total, &p->lists));
   next = p->lists;
   for (PetscInt r = 0; r < nrows; next += 2 * HopsHostLORPadded(n[r]), ++r) {
-    row[r].n     = 0;
-    row[r].place = 0;
-    row[r].col   = next;
-    row[r].slot  = next + HopsHostLORPadded(n[r]);
+    row[r]      = (HopsHostLORRow){0};
+    row[r].col  = next;
+    row[r].slot = next + HopsHostLORPadded(n[r]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,7 +244,6 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
     const int     ijk[3] = {c % 3, c / 3 % 3, c / 9};
     const Stencil x      = {row + c, st, p->n, ijk};
 
-    row[c].place = c;
     AddNode(&x, 0, 0, 0, 0, 0);
     for (int a = 0; a < dim; a++) {
       AddNode(&x, a, -1, a, 0, 2 + 2 * a);
@@ -263,10 +261,18 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
   }
   PetscCall(PetscMalloc1(k->nn, &p->row));
   for (int v = 0; v < k->nn; v++) {
-    int place = 0;
+    int c = 0, place = 0;
 
-    for (int d = 0, r = v, f = 1; d < dim; d++, r /= P, f *= 3) place += f * (r % P == 0 ? 0 : (r % P == P - 1 ? 2 : 1));
-    p->row[v] = row[place];
+    for (int d = dim - 1; d >= 0; d--) {
+      const int i = v / st[d] % P, right = P - 1 - i;
+
+      c     = 3 * c + (i ? (right ? 1 : 2) : 0);
+      place = 5 * place + (i < 2 ? i : (right < 2 ? 4 - right : 2));
+    }
+    p->row[v]       = row[c];
+    p->row[v].base  = v * p->n;
+    p->row[v].id    = 27 * mask + c + 1;
+    p->row[v].place = place;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
