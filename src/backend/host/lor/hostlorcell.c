@@ -171,6 +171,11 @@ static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, Hops
   }
   PetscCall(PetscMalloc1(ne, &p->row));
   PetscCall(CreateLists(ne, len, p, p->row));
+  for (PetscInt r = 0; r < ne; ++r) {
+    const PetscInt id = (p - k->cell) * ne + r + 1;
+
+    p->row[r].id = id < 65536 ? (int)id : 0;
+  }
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt64 rc = list->item[i].key / nvalues;
 

@@ -13,9 +13,9 @@
 #define HOPS_LOR_HASH    0x9E3779B97F4A7C15u /* by 2^64 the golden section: upper bits of the product are a hash */
 
 /* A row of a cell's matrix: its columns, less the row, and where the entries are in the cell's list. Both
-   lists are as long as a multiple of HOPS_LOR_PAD, filled up with their first entry. In H1 rows with one `id`,
-   of which there are less than 256, have one list, for slots from `base` on; `place` is that of the node in the
-   cell, by lines: the first two nodes, an inner one, the last two */
+   lists are as long as a multiple of HOPS_LOR_PAD, filled up with their first entry. Rows with one `id`, less
+   than 256 in H1 and than 65536 elsewhere (0: none is left), have one list, for slots from `base` on. In H1
+   `place` is that of the node in the cell, by lines: the first two nodes, an inner one, the last two */
 typedef struct {
   int  n, base, id, place;
   int *col, *slot;
@@ -80,13 +80,13 @@ struct _HopsLORKernel {
   size_t  scratch; /* doubles of G between theirs */
 };
 
-/* What a row may look like: the ids of its cells' rows, which are its shape, and from a row of this shape its n
-   columns (0: none was seen yet), each by a cell and a column of its list. Of the entries, HOPS_LOR_PAD side by
-   side are of one cell, by its number: column and slot in its list, and which of the n it is */
+/* What a row may look like: the ids of its cells' rows, which are its shape, and from a row of this shape its
+   n columns (0: none was seen yet), each by a cell and a column of its list. Of the entries, HOPS_LOR_PAD in
+   a row are of one cell, by its number: column and slot in its list, and which of the n it is */
 typedef struct {
-  PetscInt64 shape;
-  int        n, groups, *cell, *from, *group, *entry; /* entry: [groups][3][HOPS_LOR_PAD] */
-  PetscBool  shared;                                  /* some entries are of one column */
+  uint64_t  shape;
+  int       n, groups, *cell, *from, *group, *entry; /* entry: [groups][3][HOPS_LOR_PAD] */
+  PetscBool shared;                                  /* some entries are of one column */
 } HopsHostLORGuess;
 
 /* A column that rows had, by its hash: who was the m-th member of all rows so far */
@@ -109,7 +109,7 @@ typedef struct {
   int                    n, *member, *at, *turn, *value; /* value[nowhere] is 0 */
   HopsHostLORMet        *met;                            /* [2^(64 - shift)] */
   unsigned int           shift, count;                   /* members of rows so far */
-  HopsHostLORGuess      *guess;                          /* by a hash of the shape, H1 */
+  HopsHostLORGuess      *guess;                          /* by a hash of the shape */
   int                   *cols;
   size_t                 room, nnz[2], before[2]; /* before: columns of the walks over rows before r0 */
   int                   *ints;                    /* memory of the above */

@@ -8,7 +8,7 @@
 static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLORWalk *w)
 {
   HopsSpace sp       = k->space;
-  const int nguess   = k->family == HOPS_H1 ? 1 << HOPS_LOR_GUESSES : 0;
+  const int nguess   = 1 << HOPS_LOR_GUESSES;
   int       received = 0, entries, members, *p;
 
   PetscFunctionBegin;
@@ -133,7 +133,7 @@ static int CountEntries(HopsLORKernel k, PetscInt nb, const int lo[], const int 
   return most;
 }
 
-/* The entries from the last one on, each before those of its unknown that are there, which lie behind `before`
+/* The entries from the last one on, each before those of its unknown that are there; all lie behind `before`
    of other pieces */
 static void FillEntries(HopsLORKernel k, PetscInt nb, const int lo[], const int hi[], int l0, int l1, int before)
 {
@@ -152,7 +152,7 @@ static void FillEntries(HopsLORKernel k, PetscInt nb, const int lo[], const int 
   for (int l = l0; before && l < l1; l++) begin[l] += before;
 }
 
-/* Entries of restr by unknown: a piece has unknowns side by side, and looks at the cells that may have them */
+/* Entries of restr by unknown: a piece has unknowns side by side, and looks at cells that may have them */
 static PetscErrorCode Transpose(HopsLORKernel k)
 {
   HopsSpace      sp = k->space;

@@ -6,10 +6,10 @@
   row has met, so that a cell's entry is looked up once, however long the row is. A member's place in the row
   is the number of members below it.
 
-  In H1 most rows look like another one with nodes of the same places in as many cells (HopsHostLORGuess): the
-  order of its columns, and which entries of the cells are one column, are tried first. They hold if the
-  columns ascend and all entries of each of them agree, which is a third of the work of finding them. Where
-  some columns are constrained the order is another one, but the entries still agree.
+  Most rows look like another one that has the same rows of as many cells (HopsHostLORGuess): the order of its
+  columns, and which entries of the cells are one column, are tried first. They hold if the columns ascend and
+  all entries of each of them agree, which is a third of the work of finding them. Where some columns are
+  constrained the order is another one, but the entries still agree.
 */
 #pragma once
 #include <backend/host/lor/hostlorimpl.h>
@@ -18,7 +18,7 @@ typedef int LORInts __attribute__((vector_size(4 * HOPS_LOR_LANES)));
 typedef int LORMemory __attribute__((vector_size(4 * HOPS_LOR_LANES), aligned(4), may_alias)); /* anywhere in an array */
 
 /* The ncells cells of row l; returns their rows' ids, or 0 where these are not known or too many */
-INLINE PetscInt64 LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, int ncells)
+INLINE uint64_t LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, int ncells)
 {
   const HopsLORKernel    k     = w->k;
   const int             *entry = k->entry + k->begin[l], ne = (int)k->space->ne, *restr = k->space->restr, *start = k->start;
@@ -27,7 +27,8 @@ INLINE PetscInt64 LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, 
   const int            **R        = w->R;
   int                  **place = w->place, *first = k->place;
   const HopsHostLORRow **row   = w->row;
-  PetscInt64             shape = 0;
+  uint64_t               shape = 0;
+  int                    known = 0; /* negative where an id is not */
 
   for (int q = 0; q < ncells; q++) {
     const int             e = entry[q], c = (int)((e + 0.5) * perentry), v = e - c * ne; /* exact for entries < 2^31 */
@@ -36,9 +37,10 @@ INLINE PetscInt64 LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, 
     R[q]     = restr + e;
     place[q] = first + start[c] + x->base;
     row[q]   = x;
-    shape    = (PetscInt64)((uint64_t)shape << 8) + x->id;
+    shape    = (shape << (h1 ? 8 : 16)) + (uint64_t)x->id;
+    known |= x->id - 1;
   }
-  return h1 && ncells <= 8 ? shape : 0;
+  return ncells <= (h1 ? 8 : 4) && known >= 0 ? shape : 0;
 }
 
 /* The place of x among the members, where it is put if it is not there */
@@ -153,7 +155,7 @@ static void LORLearn(const HopsHostLORWalk *w, int ncells, int first, HopsHostLO
 
         if (at != w->nowhere) j = w->value[at] - first;
         else {
-          fixed[nfixed] = w->R[q][row->col[i + u]];
+          fixed[nfixed] = (int)HopsUnsigned(w->R[q][row->col[i + u]]);
           while (fixed[j] != fixed[nfixed]) j++;
           nfixed += j == nfixed;
           j += w->n;
@@ -174,7 +176,7 @@ static void LORLearn(const HopsHostLORWalk *w, int ncells, int first, HopsHostLO
 
 /* Where the entries of a row go if the guess is right, at w->value[] of the members or, where these are its
    columns in order, from `first` on; false where the guess is wrong */
-INLINE PetscBool LORFollowPlaces(const HopsHostLORWalk *w, const HopsHostLORGuess *g, const PetscBool ordered,
+INLINE PetscBool LORFollowPlaces(const HopsHostLORWalk *w, const HopsHostLORGuess *g, const PetscBool h1, const PetscBool ordered,
                                  const PetscBool shared, int first, const int member[])
 {
   const int        *entry = g->entry, *value = w->value, *group = g->group, *end = group + g->groups;
@@ -187,10 +189,10 @@ INLINE PetscBool LORFollowPlaces(const HopsHostLORWalk *w, const HopsHostLORGues
 
     UNROLL
     for (int u = 0; u < HOPS_LOR_PAD; u++) {
-      const int j = entry[2 * HOPS_LOR_PAD + u];
+      const int j = entry[2 * HOPS_LOR_PAD + u], x = h1 && !shared ? 0 : r[entry[u]], sign = h1 ? 0 : x >> 31;
 
-      if (shared) bad |= r[entry[u]] ^ member[j];
-      p[entry[HOPS_LOR_PAD + u]] = ordered ? first + j : value[j];
+      if (shared) bad |= x ^ sign ^ member[j];
+      p[entry[HOPS_LOR_PAD + u]] = (ordered ? first + j : value[j]) ^ (h1 ? 0 : sign ^ r[0] >> 31);
     }
   }
   return bad ? PETSC_FALSE : PETSC_TRUE;
@@ -216,27 +218,27 @@ static int LOROrder(HopsHostLORWalk *w, int n, int first, int split, int cols[])
 
 /* A row of the guess's shape: its columns, all below `split`, and where its entries go; returns how many, or
    none where the guess is wrong */
-INLINE int LORFollow(HopsHostLORWalk *w, const HopsHostLORGuess *g, int first, int split, int cols[])
+INLINE int LORFollow(HopsHostLORWalk *w, const HopsHostLORGuess *g, const PetscBool h1, int first, int split, int cols[])
 {
   const int         n = g->n, *cell = g->cell, *from = g->from;
   const int *const *R    = w->R;
   int               last = -1, bad = 0, own;
 
   for (int j = 0; j < n; j++) {
-    const int x = R[cell[j]][from[j]];
+    const int r = R[cell[j]][from[j]], x = h1 ? r : r ^ r >> 31;
 
     cols[j] = x;
     bad |= x - last - 1; /* negative where they do not ascend */
     last = x;
   }
   if (bad >= 0 && last < PetscMin(w->nfree, split)) {
-    const PetscBool right = g->shared ? LORFollowPlaces(w, g, PETSC_TRUE, PETSC_TRUE, first, cols)
-                                      : LORFollowPlaces(w, g, PETSC_TRUE, PETSC_FALSE, first, cols);
+    const PetscBool right = g->shared ? LORFollowPlaces(w, g, h1, PETSC_TRUE, PETSC_TRUE, first, cols)
+                                      : LORFollowPlaces(w, g, h1, PETSC_TRUE, PETSC_FALSE, first, cols);
 
     return right ? n : 0;
   }
   own = LOROrder(w, n, first, split, cols);
-  return own && LORFollowPlaces(w, g, PETSC_FALSE, PETSC_TRUE, first, w->member) ? own : 0;
+  return own && LORFollowPlaces(w, g, h1, PETSC_FALSE, PETSC_TRUE, first, w->member) ? own : 0;
 }
 
 /* Places of received entries, by the members */
@@ -264,16 +266,16 @@ INLINE PetscBool LORRowsOf(HopsHostLORWalk *w, const PetscBool h1)
     const PetscBool   essential = w->essential && w->essential[l] ? PETSC_TRUE : PETSC_FALSE;
     PetscBool         learn     = PETSC_FALSE;
     HopsHostLORGuess *g         = NULL;
-    PetscInt64        shape;
+    uint64_t          shape;
 
     if (used + (size_t)ncells * most + (s < 0 ? 0 : rows->xi[s + 1] - rows->xi[s]) + 1 > w->room) return PETSC_FALSE;
     rows->i[0][r] = (int)w->nnz[0];
     if (rows->i[1]) rows->i[1][r] = (int)w->nnz[1];
     shape = LORCells(w, h1, l, ncells);
     if (shape && s < 0 && !essential) {
-      g     = w->guess + ((uint64_t)(shape + w->row[0]->place) * HOPS_LOR_HASH >> (64 - HOPS_LOR_GUESSES));
+      g     = w->guess + ((shape + (uint64_t)w->row[0]->place) * HOPS_LOR_HASH >> (64 - HOPS_LOR_GUESSES));
       learn = g->shape == shape ? PETSC_TRUE : PETSC_FALSE;
-      own   = learn && g->n ? LORFollow(w, g, first, split, cols) : 0;
+      own   = learn && g->n ? LORFollow(w, g, h1, first, split, cols) : 0;
       w->nnz[0] += own;
       if (own) continue;
       if (!learn) *g = (HopsHostLORGuess){.shape = shape, .cell = g->cell, .from = g->from, .group = g->group, .entry = g->entry};
