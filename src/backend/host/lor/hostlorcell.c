@@ -124,10 +124,9 @@ static PetscErrorCode CreateLists(PetscInt nrows, const int n[], HopsHostLORCell
   PetscCall(PetscMalloc1(2 * total, &p->lists));
   next = p->lists;
   for (PetscInt r = 0; r < nrows; next += 2 * HopsHostLORPadded(n[r]), ++r) {
-    row[r].n     = 0;
-    row[r].place = 0;
-    row[r].col   = next;
-    row[r].slot  = next + HopsHostLORPadded(n[r]);
+    row[r]      = (HopsHostLORRow){0};
+    row[r].col  = next;
+    row[r].slot = next + HopsHostLORPadded(n[r]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,6 +171,11 @@ static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, Hops
   }
   PetscCall(PetscMalloc1(ne, &p->row));
   PetscCall(CreateLists(ne, len, p, p->row));
+  for (PetscInt r = 0; r < ne; ++r) {
+    const PetscInt id = (p - k->cell) * ne + r + 1;
+
+    p->row[r].id = id < 65536 ? (int)id : 0;
+  }
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt64 rc = list->item[i].key / nvalues;
 
@@ -245,7 +249,6 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
     const int     ijk[3] = {c % 3, c / 3 % 3, c / 9};
     const Stencil x      = {row + c, st, p->n, ijk};
 
-    row[c].place = c;
     AddNode(&x, 0, 0, 0, 0, 0);
     for (int a = 0; a < dim; a++) {
       AddNode(&x, a, -1, a, 0, 2 + 2 * a);
@@ -263,10 +266,18 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
   }
   PetscCall(PetscMalloc1(k->nn, &p->row));
   for (int v = 0; v < k->nn; v++) {
-    int place = 0;
+    int c = 0, place = 0;
 
-    for (int d = 0, r = v, f = 1; d < dim; d++, r /= P, f *= 3) place += f * (r % P == 0 ? 0 : (r % P == P - 1 ? 2 : 1));
-    p->row[v] = row[place];
+    for (int d = dim - 1; d >= 0; d--) {
+      const int i = v / st[d] % P, right = P - 1 - i;
+
+      c     = 3 * c + (i ? (right ? 1 : 2) : 0);
+      place = 5 * place + (i < 2 ? i : (right < 2 ? 4 - right : 2));
+    }
+    p->row[v]       = row[c];
+    p->row[v].base  = v * p->n;
+    p->row[v].id    = 27 * mask + c + 1;
+    p->row[v].place = place;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,18 +7,23 @@
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopslorrowsimpl.h>
 
-#define HOPS_LOR_LANES 8 /* entries of a cell's row that are looked at at a time */
+#define HOPS_LOR_LANES   8 /* members of a row that are ranked at a time */
+#define HOPS_LOR_PAD     4
+#define HOPS_LOR_GUESSES 10                  /* two to this power */
+#define HOPS_LOR_HASH    0x9E3779B97F4A7C15u /* by 2^64 the golden section: upper bits of the product are a hash */
 
 /* A row of a cell's matrix: its columns, less the row, and where the entries are in the cell's list. Both
-   lists are as long as a multiple of the lanes, filled up with their first entry */
+   lists are as long as a multiple of HOPS_LOR_PAD, filled up with their first entry. Rows with one `id`, less
+   than 256 in H1 and than 65536 elsewhere (0: none is left), have one list, for slots from `base` on. In H1
+   `place` is that of the node in the cell, by lines: the first two nodes, an inner one, the last two */
 typedef struct {
-  int  n, place; /* place: rows of one place have one list, in H1 by the node's place in the cell */
+  int  n, base, id, place;
   int *col, *slot;
 } HopsHostLORRow;
 
 static inline int HopsHostLORPadded(int n)
 {
-  return (n + HOPS_LOR_LANES - 1) / HOPS_LOR_LANES * HOPS_LOR_LANES;
+  return (n + HOPS_LOR_PAD - 1) / HOPS_LOR_PAD * HOPS_LOR_PAD;
 }
 
 /* loc[entry] += a * value */
@@ -64,11 +69,10 @@ struct _HopsLORKernel {
   unsigned char  *mask;            /* [ncells] */
   HopsHostLORCell cell[8];
   int            *start, *place, *received; /* received: of entries from other ranks */
-  /* While rows are made: entries of restr that have an unknown, ascending, the most of them, and whether
-     two are of one cell; 1 / ne; columns */
-  int      *begin, *entry, *cols, mostcells;
-  PetscBool twice;
-  double    perentry;
+  /* While rows are made: entries of restr that have an unknown, ascending, and the most of them; 1 / ne;
+     columns */
+  int   *begin, *entry, *cols, mostcells;
+  double perentry;
 
   /* Threads: how many; where those meet that add to places from `limit` on, to sums[place - limit] */
   int     T, limit, nmeet, *meet;
@@ -76,34 +80,40 @@ struct _HopsLORKernel {
   size_t  scratch; /* doubles of G between theirs */
 };
 
-/* A cell of a row: entry e of restr, node or entity v of the cell, its row and where its slots begin */
+/* What a row may look like: the ids of its cells' rows, which are its shape, and from a row of this shape its
+   n columns (0: none was seen yet), each by a cell and a column of its list. Of the entries, HOPS_LOR_PAD in
+   a row are of one cell, by its number: column and slot in its list, and which of the n it is */
 typedef struct {
-  int                    e, v, base, step; /* step: from the row before */
-  const HopsHostLORCell *cell;
-  const HopsHostLORRow  *row;
-} HopsHostLORRowCell;
+  uint64_t  shape;
+  int       n, groups, *cell, *from, *group, *entry; /* entry: [groups][3][HOPS_LOR_PAD] */
+  PetscBool shared;                                  /* some entries are of one column */
+} HopsHostLORGuess;
 
-/* A row: its columns as they come, which are its members, and of the cells' entries the member, and -1
-   where the sign turns. Members behind those of the first cell are at entry `from` of the row of cell
-   `fromcell` */
+/* A column that rows had, by its hash: who was the m-th member of all rows so far */
 typedef struct {
-  int                 n, ncells, *member, *at, *turn;
-  HopsHostLORRowCell *cell; /* [ncells] */
-  int                 prepared, *from, *fromcell;
-} HopsHostLORMembers;
+  int          x;
+  unsigned int m;
+} HopsHostLORMet;
 
-/* A walk over rows r0 to r1 */
+/* A walk over rows r0 to r1, now at r, with its scratch: the row's cells; its n members, the columns as they
+   come; of the cells' entries the member, and -1 where the sign turns; where a member's entries go */
 typedef struct {
-  HopsLORKernel        k;
-  HopsLORRows         *rows;
-  const unsigned char *essential; /* [nT] which rows are essential unknowns', or NULL */
-  PetscInt             r0, r1;
-  int                  nfree, most, nowhere; /* columns that are not constrained; most columns of a cell's row */
-  HopsHostLORMembers   last[27];             /* the last row by the place of its node in its first cell */
-  int                 *value;                /* where a member's entries go; value[nowhere] is 0 */
-  int                 *cols;
-  size_t               room, nnz[2], before[2]; /* before: columns of the walks over rows before r0 */
-  void                *mem[2];
+  HopsLORKernel          k;
+  HopsLORRows           *rows;
+  const unsigned char   *essential; /* [nT] which rows are essential unknowns', or NULL */
+  PetscInt               r0, r1, r;
+  int                    nfree, most, nowhere;           /* columns that are not constrained; most columns of a cell's row */
+  const int            **R;                              /* of the row's cells: the entry of restr, */
+  int                  **place;                          /* where the slots of the cell's row begin, */
+  const HopsHostLORRow **row;                            /* and that row */
+  int                    n, *member, *at, *turn, *value; /* value[nowhere] is 0 */
+  HopsHostLORMet        *met;                            /* [2^(64 - shift)] */
+  unsigned int           shift, count;                   /* members of rows so far */
+  HopsHostLORGuess      *guess;                          /* by a hash of the shape */
+  int                   *cols;
+  size_t                 room, nnz[2], before[2]; /* before: columns of the walks over rows before r0 */
+  int                   *ints;                    /* memory of the above */
+  const int            **lists;
 } HopsHostLORWalk;
 
 /*
@@ -128,8 +138,8 @@ struct _HopsHostLORKernels {
   void (*derhamvertex)(HopsLORKernel, HopsHostRun *, PetscBool mixed, double tol, double droptol, HopsLORVertexData);
   void (*formvalues)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, PetscInt c0, PetscInt c1, double vals[]);
   PetscBool (*rows)(HopsHostLORWalk *); /* hostlorrows.h */
-  HopsHostLORMembers *(*rowbegin)(HopsHostLORWalk *, PetscInt r);
-  void (*rowend)(HopsHostLORWalk *, PetscInt r, HopsHostLORMembers *);
+  void (*rowbegin)(HopsHostLORWalk *, PetscInt r);
+  void (*rowend)(HopsHostLORWalk *, PetscInt r);
 };
 
 /* hostlorcell.c: the matrices of the cells whose masks occur, for the terms of the form */

@@ -7,10 +7,9 @@
 /* Scratch for rows of any length */
 static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLORWalk *w)
 {
-  HopsSpace           sp       = k->space;
-  const int           nlast    = PETSC_STATIC_ARRAY_LENGTH(w->last);
-  int                 received = 0, entries, members, *p;
-  HopsHostLORRowCell *cell;
+  HopsSpace sp       = k->space;
+  const int nguess   = 1 << HOPS_LOR_GUESSES;
+  int       received = 0, entries, members, *p;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
@@ -20,25 +19,19 @@ static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLOR
   for (int m = 0; m < 8; m++) w->most = PetscMax(w->most, k->cell[m].most);
   for (PetscInt s = 0; s < rows->nslots; s++) received = PetscMax(received, rows->xi[s + 1] - rows->xi[s]);
   entries    = k->mostcells * HopsHostLORPadded(w->most);
-  members    = HopsHostLORPadded(k->mostcells * w->most + received + 1) + HOPS_LOR_LANES;
+  members    = k->mostcells * w->most + received + 1 + HOPS_LOR_LANES;
   w->nowhere = members;
-  PetscCall(PetscMalloc1(nlast * (3 * members + 2 * entries) + members + 1, &p));
-  PetscCall(PetscMalloc1(nlast * k->mostcells, &cell));
-  w->mem[0] = p;
-  w->mem[1] = cell;
-  for (int i = 0; i < nlast; i++, cell += k->mostcells) {
-    HopsHostLORMembers *m = w->last + i;
-
-    m->ncells   = -1; /* no row yet */
-    m->cell     = cell;
-    m->member   = p;
-    m->from     = m->member + members;
-    m->fromcell = m->from + members;
-    m->at       = m->fromcell + members;
-    m->turn     = m->at + entries;
-    p           = m->turn + entries;
-  }
-  w->value             = p;
+  for (w->shift = 64; 1 << (64 - w->shift) < 2 * members;) w->shift--;
+  PetscCall(PetscMalloc1(2 * (members + entries) + 1 + (size_t)nguess * (2 * members + 4 * entries), &w->ints));
+  PetscCall(PetscMalloc4(k->mostcells, &w->R, k->mostcells, &w->place, k->mostcells, &w->row, nguess, &w->guess));
+  PetscCall(PetscCalloc1((size_t)1 << (64 - w->shift), &w->met));
+  w->member = w->ints;
+  w->at     = w->member + members;
+  w->turn   = w->at + entries;
+  w->value  = w->turn + entries;
+  p         = w->value + members + 1;
+  for (int i = 0; i < nguess; i++, p += 2 * members + 4 * entries)
+    w->guess[i] = (HopsHostLORGuess){.cell = p, .from = p + members, .group = p + 2 * members, .entry = p + 2 * members + entries};
   w->value[w->nowhere] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,7 +39,9 @@ static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLOR
 static PetscErrorCode WalkDestroy(HopsHostLORWalk *w)
 {
   PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(PetscFree(w->mem[i]));
+  PetscCall(PetscFree(w->ints));
+  PetscCall(PetscFree4(w->R, w->place, w->row, w->guess));
+  PetscCall(PetscFree(w->met));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,20 +71,20 @@ PetscErrorCode HopsHostLORCheckEntries(PetscInt64 n)
 
 #define BLOCK 8 /* cells whose indices are looked at together */
 
-/* Entries of restr by unknown: a piece has unknowns side by side, and looks at the cells that may have them
-   */
-static PetscErrorCode Transpose(HopsLORKernel k)
+static PetscErrorCode MallocInts(size_t n, int **p)
 {
-  HopsSpace      sp = k->space;
-  const int      T = k->T, ne = (int)sp->ne, *restr = sp->restr;
-  const PetscInt nr = sp->ncells * ne, nL = sp->nL, nb = (sp->ncells + BLOCK - 1) / BLOCK;
-  int           *lo, *hi, *most, *twice;
-
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nL + 2, &k->begin));
-  PetscCall(PetscMalloc1(nr, &k->entry));
-  HopsHostAdvise(k->entry, nr * sizeof(*k->entry));
-  PetscCall(PetscMalloc4(nb, &lo, nb, &hi, T, &most, T, &twice));
+  PetscCall(PetscMalloc1(n, p));
+  HopsHostAdvise(*p, n * sizeof(**p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which indices each block of cells has */
+static void Ranges(HopsLORKernel k, PetscInt nb, int lo[], int hi[])
+{
+  const int      T = k->T, ne = (int)k->space->ne, *restr = k->space->restr;
+  const PetscInt nr = k->space->ncells * ne;
+
   HOPS_EACH_PIECE
   for (int t = 0; t < T; t++) {
     for (PetscInt b = HopsHostPiece(nb, 1, t, T); b < HopsHostPiece(nb, 1, t + 1, T); b++) {
@@ -101,44 +96,129 @@ static PetscErrorCode Transpose(HopsLORKernel k)
       }
     }
   }
-  for (int pass = 0; pass < 2; pass++) {
-    HOPS_EACH_PIECE
-    for (int t = 0; t < T; t++) {
-      const int l0 = (int)HopsHostPiece(nL, 16, t, T), l1 = (int)HopsHostPiece(nL, 16, t + 1, T);
-      int      *begin = k->begin, *entry = k->entry;
+}
 
-      for (PetscInt b = 0; b < nb; b++) {
-        if (lo[b] >= l1 || hi[b] < l0) continue;
-        for (PetscInt e = b * BLOCK * ne; e < PetscMin(nr, (b + 1) * BLOCK * ne); e++) {
-          const int l = (int)HopsUnsigned(restr[e]);
+/* Do unknowns l0 to l1 have entries of cells b BLOCK and on? Then these are e0 to e1 */
+static inline PetscBool BlockEntries(const struct _HopsLORKernel *k, PetscInt b, const int lo[], const int hi[], int l0, int l1,
+                                     int *e0, int *e1)
+{
+  const int ne = (int)k->space->ne;
 
-          if (l < l0 || l >= l1) continue;
-          if (pass) entry[begin[l + 1]++] = (int)e;
-          else begin[l + 2]++;
-        }
-      }
+  *e0 = (int)b * BLOCK * ne;
+  *e1 = (int)PetscMin((PetscInt64)k->space->ncells * ne, (PetscInt64)(b + 1) * BLOCK * ne);
+  return k->T == 1 || (lo[b] < l1 && hi[b] >= l0) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Where the entries of unknowns l0 to l1 end, counted from zero; returns the most of one, and all in *sum */
+static int CountEntries(HopsLORKernel k, PetscInt nb, const int lo[], const int hi[], int l0, int l1, int *sum)
+{
+  const int *restr = k->space->restr;
+  const int  all   = k->T == 1;
+  int       *begin = k->begin, most = 1, n = 0, e0, e1;
+
+  memset(begin + l0, 0, (size_t)(l1 - l0) * sizeof(*begin));
+  for (PetscInt b = 0; b < nb; b++) {
+    if (!BlockEntries(k, b, lo, hi, l0, l1, &e0, &e1)) continue;
+    for (int e = e0; e < e1; e++) {
+      const int l = (int)HopsUnsigned(restr[e]);
+
+      if (all || (l >= l0 && l < l1)) begin[l]++;
     }
-    if (!pass)
-      for (PetscInt l = 0; l < nL; l++) k->begin[l + 2] += k->begin[l + 1];
+  }
+  for (int l = l0; l < l1; l++) {
+    most     = PetscMax(most, begin[l]);
+    begin[l] = n += begin[l];
+  }
+  *sum = n;
+  return most;
+}
+
+/* The entries from the last one on, each before those of its unknown that are there; all lie behind `before`
+   of other pieces */
+static void FillEntries(HopsLORKernel k, PetscInt nb, const int lo[], const int hi[], int l0, int l1, int before)
+{
+  const int *restr = k->space->restr;
+  const int  all   = k->T == 1;
+  int       *begin = k->begin, *entry = k->entry + before, e0, e1;
+
+  for (PetscInt b = nb - 1; b >= 0; b--) {
+    if (!BlockEntries(k, b, lo, hi, l0, l1, &e0, &e1)) continue;
+    for (int e = e1 - 1; e >= e0; e--) {
+      const int l = (int)HopsUnsigned(restr[e]);
+
+      if (all || (l >= l0 && l < l1)) entry[--begin[l]] = e;
+    }
+  }
+  for (int l = l0; before && l < l1; l++) begin[l] += before;
+}
+
+/* Entries of restr by unknown: a piece has unknowns side by side, and looks at cells that may have them */
+static PetscErrorCode Transpose(HopsLORKernel k)
+{
+  HopsSpace      sp = k->space;
+  const int      T  = k->T;
+  const PetscInt nr = sp->ncells * sp->ne, nL = sp->nL, nb = (sp->ncells + BLOCK - 1) / BLOCK;
+  int           *lo, *hi, *most, *sum;
+
+  PetscFunctionBegin;
+  PetscCall(MallocInts(nL + 1, &k->begin));
+  PetscCall(MallocInts(nr, &k->entry));
+  PetscCall(PetscMalloc4(nb, &lo, nb, &hi, T, &most, T, &sum));
+  if (T > 1) Ranges(k, nb, lo, hi);
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++)
+    most[t] = CountEntries(k, nb, lo, hi, (int)HopsHostPiece(nL, 16, t, T), (int)HopsHostPiece(nL, 16, t + 1, T), sum + t);
+  k->mostcells = 1;
+  for (int t = 0, before = 0; t < T; t++) {
+    const int n = sum[t];
+
+    k->mostcells = PetscMax(k->mostcells, most[t]);
+    sum[t]       = before;
+    before += n;
   }
   HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++)
+    FillEntries(k, nb, lo, hi, (int)HopsHostPiece(nL, 16, t, T), (int)HopsHostPiece(nL, 16, t + 1, T), sum[t]);
+  k->begin[nL] = (int)nr;
+  k->perentry  = 1.0 / (double)sp->ne;
+  PetscCall(PetscFree4(lo, hi, most, sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the places of cells begin */
+static PetscErrorCode StartCells(HopsLORKernel k, PetscInt64 *all)
+{
+  HopsSpace   sp    = k->space;
+  const int   T     = k->T;
+  const int   nodes = k->family == HOPS_H1 ? k->nn : 1;
+  PetscInt64 *n, sum = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(T, &n));
+  PetscCall(PetscMalloc1(sp->ncells + 1, &k->start));
+  HOPS_EACH_PIECE
   for (int t = 0; t < T; t++) {
-    most[t]  = 1;
-    twice[t] = 0;
-    for (PetscInt l = HopsHostPiece(nL, 16, t, T); l < HopsHostPiece(nL, 16, t + 1, T); l++) {
-      most[t] = PetscMax(most[t], k->begin[l + 1] - k->begin[l]);
-      for (int q = k->begin[l] + 1; q < k->begin[l + 1]; q++) /* less than a cell apart: perhaps in one */
-        if (k->entry[q] - k->entry[q - 1] < ne && k->entry[q] / ne == k->entry[q - 1] / ne) twice[t] = 1;
+    n[t] = 0;
+    for (PetscInt c = HopsHostPiece(sp->ncells, 16, t, T); c < HopsHostPiece(sp->ncells, 16, t + 1, T); c++)
+      n[t] += (PetscInt64)k->cell[k->mask[c]].n * nodes;
+  }
+  for (int t = 0; t < T; t++) {
+    sum += n[t];
+    n[t] = sum - n[t];
+  }
+  PetscCall(HopsHostLORCheckEntries(sum + sp->ness));
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++) {
+    int start = (int)n[t];
+
+    for (PetscInt c = HopsHostPiece(sp->ncells, 16, t, T); c < HopsHostPiece(sp->ncells, 16, t + 1, T); c++) {
+      k->start[c] = start;
+      start += k->cell[k->mask[c]].n * nodes;
     }
   }
-  k->perentry  = 1.0 / ne;
-  k->mostcells = 1;
-  k->twice     = PETSC_FALSE;
-  for (int t = 0; t < T; t++) {
-    k->mostcells = PetscMax(k->mostcells, most[t]);
-    if (twice[t]) k->twice = PETSC_TRUE;
-  }
-  PetscCall(PetscFree4(lo, hi, most, twice));
+  k->start[sp->ncells] = (int)sum;
+  *all                 = sum;
+  PetscCall(PetscFree(n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,26 +226,18 @@ static PetscErrorCode Transpose(HopsLORKernel k)
    and which entries of restr an unknown has */
 static PetscErrorCode SetUp(HopsLORKernel k)
 {
-  HopsSpace  sp = k->space;
-  PetscInt64 n  = sp->ness;
+  PetscInt64 n = 0;
 
   PetscFunctionBegin;
   if (k->begin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsHostLORRowsReset(k));
   PetscCall(HopsHostLORCellsCreate(k));
-  PetscCall(PetscMalloc1(sp->ncells + 1, &k->start));
-  for (PetscInt c = 0; c <= sp->ncells; c++) {
-    k->start[c] = (int)(n - sp->ness);
-    if (c == sp->ncells) break;
-    n += (PetscInt64)k->cell[k->mask[c]].n * (k->family == HOPS_H1 ? k->nn : 1);
-    PetscCall(HopsHostLORCheckEntries(n));
-  }
-  PetscCall(PetscMalloc1(n - sp->ness, &k->place));
-  HopsHostAdvise(k->place, (n - sp->ness) * sizeof(*k->place));
+  PetscCall(StartCells(k, &n));
+  PetscCall(MallocInts(n, &k->place));
   if (k->T > 1) { /* who puts places of their own behind all others looks at those that nobody uses, too */
     HOPS_EACH_PIECE
     for (int t = 0; t < k->T; t++) {
-      const PetscInt first = HopsHostPiece(n - sp->ness, 1024, t, k->T), last = HopsHostPiece(n - sp->ness, 1024, t + 1, k->T);
+      const PetscInt first = HopsHostPiece(n, 1024, t, k->T), last = HopsHostPiece(n, 1024, t + 1, k->T);
 
       memset(k->place + first, 0, (last - first) * sizeof(*k->place));
     }
@@ -198,13 +270,18 @@ static PetscErrorCode RowsBegin(HopsLORKernel k, HopsLORRows *rows, unsigned cha
 /* No rows have the entries of constrained unknowns' rows */
 static void SetNowhere(HopsLORKernel k)
 {
-  HopsSpace sp = k->space;
+  HopsSpace sp    = k->space;
+  const int first = k->begin[sp->nT + sp->nG], n = k->begin[sp->nL] - first;
 
-  for (int q = k->begin[sp->nT + sp->nG]; q < k->begin[sp->nL]; q++) {
-    const int              c = k->entry[q] / (int)sp->ne, v = k->entry[q] % (int)sp->ne;
-    const HopsHostLORCell *p = &k->cell[k->mask[c]];
+  HOPS_EACH_PIECE
+  for (int t = 0; t < k->T; t++) {
+    for (PetscInt q = HopsHostPiece(n, 1, t, k->T); q < HopsHostPiece(n, 1, t + 1, k->T); q++) {
+      const int             e = k->entry[first + q], c = (int)((e + 0.5) * k->perentry), v = e - c * (int)sp->ne;
+      const HopsHostLORRow *row   = &k->cell[k->mask[c]].row[v];
+      int                  *place = k->place + k->start[c] + row->base;
 
-    for (int i = 0; i < p->row[v].n; i++) k->place[k->start[c] + (k->family == HOPS_H1 ? v * p->n : 0) + p->row[v].slot[i]] = 0;
+      for (int i = 0; i < row->n; i++) place[row->slot[i]] = 0;
+    }
   }
 }
 
@@ -225,12 +302,12 @@ static void ShiftRows(const HopsHostLORWalk *w, const size_t nnz[2])
       rows->i[1][r] += (int)nnz[1];
     }
     for (int q = k->begin[l]; placed && q < k->begin[l + 1]; q++) {
-      const int              c = (int)((k->entry[q] + 0.5) * k->perentry), v = k->entry[q] - c * ne;
-      const HopsHostLORCell *p     = &k->cell[k->mask[c]];
-      int                   *place = k->place + k->start[c] + (k->family == HOPS_H1 ? v * p->n : 0);
+      const int             c = (int)((k->entry[q] + 0.5) * k->perentry), v = k->entry[q] - c * ne;
+      const HopsHostLORRow *row   = &k->cell[k->mask[c]].row[v];
+      int                  *place = k->place + k->start[c] + row->base;
 
-      for (int i = 0; i < p->row[v].n; i++) {
-        int *x = place + p->row[v].slot[i];
+      for (int i = 0; i < row->n; i++) {
+        int *x = place + row->slot[i];
 
         if (*x > 0) *x += d;
         else if (*x < -1) *x -= d;
@@ -238,6 +315,25 @@ static void ShiftRows(const HopsHostLORWalk *w, const size_t nnz[2])
     }
     for (int x = s < 0 || !placed ? 0 : rows->xi[s]; x < (s < 0 || !placed ? 0 : rows->xi[s + 1]); x++) k->received[x] += d;
   }
+}
+
+/* The rows of a walk that are not there yet, for whose columns there was no room */
+static PetscErrorCode RowsLeft(HopsHostLORWalk *w)
+{
+  const HopsLORKernel k    = w->k;
+  const size_t        used = w->nnz[0] + w->nnz[1];
+  int                *cols;
+
+  PetscFunctionBegin;
+  /* no row has more columns than its cells' rows and what it receives */
+  w->room = used + (size_t)(k->begin[w->rows->first + w->r1] - k->begin[w->rows->first + w->r]) * w->most + w->r1 - w->r + 1;
+  if (w->rows->nslots) w->room += w->rows->xi[w->rows->nslots];
+  PetscCall(MallocInts(w->room, &cols));
+  PetscCall(PetscArraycpy(cols, w->cols, used));
+  PetscCall(PetscFree(w->cols));
+  w->cols = cols;
+  PetscCheck(k->ops->lor->rows(w), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows are longer than their cells' rows");
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All rows, a piece each thread */
@@ -254,20 +350,14 @@ static PetscErrorCode RowPieces(HopsLORKernel k, HopsLORRows *rows, const unsign
     w[t].essential = essential;
     w[t].r0        = HopsHostPiece(rows->n, 1, t, T);
     w[t].r1        = HopsHostPiece(rows->n, 1, t + 1, T);
-    w[t].room      = (size_t)(w[t].r1 - w[t].r0) * (w[t].most + 1) + 1;
-    PetscCall(PetscMalloc1(w[t].room, &w[t].cols));
-    HopsHostAdvise(w[t].cols, w[t].room * sizeof(int));
+    w[t].r         = w[t].r0;
+    w[t].room      = (size_t)(w[t].r1 - w[t].r0) * (2 * w[t].most + 1) + 1; /* memory that is not used costs nothing */
+    PetscCall(MallocInts(w[t].room, &w[t].cols));
   }
   HOPS_EACH_PIECE
   for (int t = 0; t < T; t++) fits[t] = k->ops->lor->rows(w + t);
   for (int t = 0; t < T; t++) {
-    if (!fits[t]) { /* no row has more columns than its cells' rows and what it receives */
-      PetscCall(PetscFree(w[t].cols));
-      w[t].room = (size_t)(k->begin[rows->first + w[t].r1] - k->begin[rows->first + w[t].r0]) * w[t].most + w[t].r1 - w[t].r0 + 1;
-      if (rows->nslots) w[t].room += rows->xi[rows->nslots];
-      PetscCall(PetscMalloc1(w[t].room, &w[t].cols));
-      PetscCheck(k->ops->lor->rows(w + t), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows are longer than their cells' rows");
-    }
+    if (!fits[t]) PetscCall(RowsLeft(w + t));
     for (int b = 0; b < 2; b++) {
       w[t].before[b] = nnz[b];
       nnz[b] += w[t].nnz[b];
@@ -298,8 +388,7 @@ PetscErrorCode HopsHostLORCountRows(HopsLORAssembler lor, HopsLORRows *rows)
   PetscCall(RowPieces(k, rows, essential, w));
   if (k->T == 1) k->cols = w[0].cols;
   else {
-    PetscCall(PetscMalloc1(rows->nnz[0] + rows->nnz[1], &k->cols));
-    HopsHostAdvise(k->cols, (rows->nnz[0] + rows->nnz[1]) * sizeof(int));
+    PetscCall(MallocInts(rows->nnz[0] + rows->nnz[1], &k->cols));
     HOPS_EACH_PIECE
     for (int t = 0; t < k->T; t++)
       memcpy(k->cols + w[t].before[0] + w[t].before[1], w[t].cols, (w[t].nnz[0] + w[t].nnz[1]) * sizeof(int));
@@ -365,24 +454,22 @@ PetscErrorCode HopsHostLORMapColumns(HopsLORAssembler lor, HopsLORRows *rows)
     const int p0 = rows->i[0][r], p1 = rows->i[1][r], others = rows->i[1][r + 1] - p1, *own = k->cols + p0 + p1;
     int      *j = rows->j[1] + p1;
 
-    HopsHostLORMembers *m;
-
     if (!others) continue;
     for (int c = 0; c < others; c++) j[c] = rows->map[j[c]];
     Sort(others, j);
-    m = k->ops->lor->rowbegin(&w, r);
-    for (int x = 0; x < m->n; x++) {
+    k->ops->lor->rowbegin(&w, r);
+    for (int x = 0; x < w.n; x++) {
       int p = 0;
 
-      if (m->member[x] < rows->split) {
-        while (own[p] != m->member[x]) p++;
+      if (w.member[x] < rows->split) {
+        while (own[p] != w.member[x]) p++;
         w.value[x] = (int)rows->before + p0 + p;
       } else {
-        while (j[p] != rows->map[m->member[x] - rows->split]) p++;
+        while (j[p] != rows->map[w.member[x] - rows->split]) p++;
         w.value[x] = at + p1 + p;
       }
     }
-    k->ops->lor->rowend(&w, r, m);
+    k->ops->lor->rowend(&w, r);
   }
   PetscCall(WalkDestroy(&w));
   PetscCall(PetscFree(k->cols));

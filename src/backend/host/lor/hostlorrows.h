@@ -1,15 +1,15 @@
 /*
-  Rows of a low-order-refined matrix from the rows of their cells, 8 entries of a cell at a time. Included
-  once per instruction set, see hostlor_*.c.
+  Rows of a low-order-refined matrix from the rows of their cells. Included once per instruction set, see
+  hostlor_*.c.
 
-  Members of a row are its columns as its cells, in ascending order, meet them. A cell's entries are
-  compared with all members that the cells before brought, in as many lanes; a member's place in the row is
-  the number of members below it. There are no searches, and no branches that depend on what is found.
+  Members of a row are its columns as its cells, in ascending order, meet them. A table says which columns the
+  row has met, so that a cell's entry is looked up once, however long the row is. A member's place in the row
+  is the number of members below it.
 
-  Two unknowns inside of one edge, face or cell of the mesh have the same rows of the same cells. What cells
-  have in common of these rows lies on edges and faces that they share, so entries that met in the one meet
-  in the other: who is a member is found once (Follow). Where cells are put together otherwise, two members
-  may be equal, which shows in the sum of their places.
+  Most rows look like another one that has the same rows of as many cells (HopsHostLORGuess): the order of its
+  columns, and which entries of the cells are one column, are tried first. They hold if the columns ascend and
+  all entries of each of them agree, which is a third of the work of finding them. Where some columns are
+  constrained the order is another one, but the entries still agree.
 */
 #pragma once
 #include <backend/host/lor/hostlorimpl.h>
@@ -17,166 +17,98 @@
 typedef int LORInts __attribute__((vector_size(4 * HOPS_LOR_LANES)));
 typedef int LORMemory __attribute__((vector_size(4 * HOPS_LOR_LANES), aligned(4), may_alias)); /* anywhere in an array */
 
-INLINE int LORAny(const LORInts *x)
+/* The ncells cells of row l; returns their rows' ids, or 0 where these are not known or too many */
+INLINE uint64_t LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, int ncells)
 {
-  return (*x)[0] | (*x)[1] | (*x)[2] | (*x)[3] | (*x)[4] | (*x)[5] | (*x)[6] | (*x)[7];
-}
+  const HopsLORKernel    k     = w->k;
+  const int             *entry = k->entry + k->begin[l], ne = (int)k->space->ne, *restr = k->space->restr, *start = k->start;
+  const unsigned char   *mask     = k->mask;
+  const double           perentry = k->perentry;
+  const int            **R        = w->R;
+  int                  **place = w->place, *first = k->place;
+  const HopsHostLORRow **row   = w->row;
+  uint64_t               shape = 0;
+  int                    known = 0; /* negative where an id is not */
 
-INLINE void LORGather(const int R[], const int col[], LORInts *x)
-{
-  *x = (LORInts){R[col[0]], R[col[1]], R[col[2]], R[col[3]], R[col[4]], R[col[5]], R[col[6]], R[col[7]]};
-}
+  for (int q = 0; q < ncells; q++) {
+    const int             e = entry[q], c = (int)((e + 0.5) * perentry), v = e - c * ne; /* exact for entries < 2^31 */
+    const HopsHostLORRow *x = k->cell[mask[c]].row + v;
 
-/* The cell of entry e of restr: its row there */
-INLINE const HopsHostLORRow *LORCellRow(const struct _HopsLORKernel *k, const PetscBool h1, int e, HopsHostLORRowCell *x)
-{
-  const int ne = (int)k->space->ne, c = (int)((e + 0.5) * k->perentry); /* exact for e < 2^31 */
-
-  x->e    = e;
-  x->v    = e - c * ne;
-  x->cell = &k->cell[k->mask[c]];
-  x->base = k->start[c] + (h1 ? x->v * x->cell->n : 0);
-  x->row  = &x->cell->row[x->v];
-  return x->row;
+    R[q]     = restr + e;
+    place[q] = first + start[c] + x->base;
+    row[q]   = x;
+    shape    = (shape << (h1 ? 8 : 16)) + (uint64_t)x->id;
+    known |= x->id - 1;
+  }
+  return ncells <= (h1 ? 8 : 4) && known >= 0 ? shape : 0;
 }
 
 /* The place of x among the members, where it is put if it is not there */
-static int LORAddOne(HopsHostLORMembers *m, int x)
+static int LORAddOne(HopsHostLORWalk *w, int x)
 {
   int j = 0;
 
-  while (j < m->n && m->member[j] != x) j++;
-  if (j == m->n) m->member[m->n++] = x;
+  while (j < w->n && w->member[j] != x) j++;
+  if (j == w->n) w->member[w->n++] = x;
   return j;
 }
 
-/* Members of row l from its cells. Constrained columns are none: they are at w->nowhere. Lists are padded
-   with their first entry */
-INLINE void LORCollect(const HopsHostLORWalk *w, const PetscBool h1, int l, HopsHostLORMembers *m)
+/* Members of a row from its cells. Constrained columns are none: they are at w->nowhere. What fills up a list
+   is there already */
+INLINE void LORCollect(HopsHostLORWalk *w, const PetscBool h1, int ncells)
 {
-  const HopsLORKernel k     = w->k;
-  const int          *restr = k->space->restr, b = k->begin[l], K = k->begin[l + 1] - b;
-  int                *member = m->member, *at = m->at, *turn = m->turn, n = 0;
-  LORInts             outside = {0};
+  const unsigned int shift = w->shift, last = (1u << (64 - shift)) - 1;
+  HopsHostLORMet    *met   = w->met;
+  unsigned int       count = w->count, n = 0;
+  int               *at = w->at, *turn = w->turn, *member = w->member;
 
-  m->n = 0;
-  for (int q = 0; q < K; q++) {
-    const int             e = k->entry[b + q], n0 = n, *R = restr + e;
-    const HopsHostLORRow *row = LORCellRow(k, h1, e, m->cell + q);
+  if (count > UINT_MAX / 2) {
+    memset(met, 0, (last + 1) * sizeof(*met));
+    count = 0;
+  }
+  count++; /* of members before this row, less than that of what is not in the table */
+  for (int q = 0; q < ncells; q++) {
+    const int *R = w->R[q], *col = w->row[q]->col, padded = HopsHostLORPadded(w->row[q]->n), turned = R[0] >> 31;
 
-    for (int g = 0; g < row->n; g += HOPS_LOR_LANES, at += HOPS_LOR_LANES, turn += HOPS_LOR_LANES) {
-      const int real = row->n - g;
-      LORInts   x, found;
+    for (int i = 0; i < padded; i++) {
+      const int    r = R[col[i]], sign = h1 ? 0 : r >> 31, x = r ^ sign;
+      unsigned int h = (unsigned int)((uint64_t)x * HOPS_LOR_HASH >> shift), m, fresh;
 
-      LORGather(R, row->col + g, &x);
-      if (!h1) {
-        const LORInts sign = x >> 31;
-
-        *(LORMemory *)turn = sign ^ (R[0] >> 31);
-        x ^= sign;
-      }
-      found = (x >= w->nfree) & (w->nowhere + 1);
-      outside |= found;
-      if (k->twice) { /* a cell's entries may be equal */
-        m->n = n;
-        for (int i = 0; i < HOPS_LOR_LANES; i++) at[i] = found[i] ? w->nowhere : LORAddOne(m, x[i]);
-        n = m->n;
+      if (!h1) turn[i] = sign ^ turned;
+      if (x >= w->nfree) {
+        at[i] = w->nowhere;
         continue;
       }
-      if (!n0 && !LORAny(&found)) { /* of the first cell all are new */
-        const LORInts lane = {0, 1, 2, 3, 4, 5, 6, 7};
-
-        *(LORMemory *)(member + n) = x;
-        *(LORMemory *)at           = (lane < real) & (lane + n);
-        n += PetscMin(real, HOPS_LOR_LANES);
-        continue;
-      }
-      for (int j = 0; j < n0; j++) found |= (x == member[j]) & (j + 1);
-      for (int i = 0; i < HOPS_LOR_LANES; i++) {
-        const int f = found[i], fresh = !f & (i < real);
-
-        member[n] = x[i];
-        at[i]     = f ? f - 1 : (fresh ? n : n0);
-        n += fresh;
-      }
+      while (met[h].m >= count && met[h].x != x) h = (h + 1) & last;
+      m         = met[h].m;
+      fresh     = m < count;
+      m         = fresh ? count + n : m;
+      met[h]    = (HopsHostLORMet){x, m};
+      at[i]     = (int)(m - count);
+      member[n] = x;
+      n += fresh;
     }
+    at += padded;
+    turn += padded;
   }
-  m->n        = n;
-  m->ncells   = LORAny(&outside) || k->twice || !h1 ? -1 : K; /* what may follow */
-  m->prepared = 0;
-}
-
-/* Where the members that the first cell has not come from */
-static void LORPrepare(HopsHostLORMembers *m)
-{
-  const int *at = m->at + HopsHostLORPadded(m->cell[0].row->n);
-
-  for (int q = 1; q < m->ncells; q++) {
-    const HopsHostLORRow *row = m->cell[q].row;
-
-    for (int i = 0; i < row->n; i++) {
-      m->from[at[i]]     = row->col[i];
-      m->fromcell[at[i]] = q;
-    }
-    at += HopsHostLORPadded(row->n);
-  }
-  m->prepared = 1;
-}
-
-/* Members of row l from those of such another row, or PETSC_FALSE */
-INLINE PetscBool LORFollow(const HopsHostLORWalk *w, int l, HopsHostLORMembers *m)
-{
-  const HopsLORKernel k = w->k;
-  const int           b = k->begin[l], K = k->begin[l + 1] - b, ne = (int)k->space->ne, *restr = k->space->restr, *R;
-  int                 first;
-  LORInts             x, top;
-
-  if (!K || K != m->ncells) return PETSC_FALSE;
-  for (int q = 0; q < K; q++) {
-    HopsHostLORRowCell *c    = m->cell + q;
-    const int           step = k->entry[b + q] - c->e, v = c->v + step;
-
-    if (v < 0 || v >= ne || c->cell->row[v].col != c->row->col) return PETSC_FALSE;
-    c->step = step;
-  }
-  if (!m->prepared) LORPrepare(m);
-  for (int q = 0; q < K; q++) {
-    HopsHostLORRowCell *c = m->cell + q;
-
-    c->e += c->step;
-    c->v += c->step;
-    c->base += c->step * c->cell->n;
-  }
-  first = m->cell[0].row->n;
-  R     = restr + m->cell[0].e;
-  top   = (LORInts){0};
-  for (int g = 0; g < first; g += HOPS_LOR_LANES) {
-    LORGather(R, m->cell[0].row->col + g, &x);
-    top |= x >= w->nfree;
-    *(LORMemory *)(m->member + g) = x;
-  }
-  for (int j = first; j < m->n; j++) {
-    m->member[j] = restr[m->cell[m->fromcell[j]].e + m->from[j]];
-    top[0] |= m->member[j] >= w->nfree;
-  }
-  return LORAny(&top) ? PETSC_FALSE : PETSC_TRUE;
+  w->n     = (int)n;
+  w->count = count + n;
 }
 
 /* Columns that no cell of this rank brings: the diagonal of an essential unknown, those received */
-static void LORCollectOthers(const HopsHostLORWalk *w, PetscBool essential, int l, int s, HopsHostLORMembers *m)
+static void LORCollectOthers(HopsHostLORWalk *w, PetscBool essential, int l, int s)
 {
   const HopsLORRows *rows = w->rows;
 
-  if (essential) (void)LORAddOne(m, l);
-  for (int x = s < 0 ? 0 : rows->xi[s]; x < (s < 0 ? 0 : rows->xi[s + 1]); x++) (void)LORAddOne(m, rows->xj[x]);
-  m->ncells = -1; /* no row follows */
+  if (essential) (void)LORAddOne(w, l);
+  for (int x = s < 0 ? 0 : rows->xi[s]; x < (s < 0 ? 0 : rows->xi[s + 1]); x++) (void)LORAddOne(w, rows->xj[x]);
 }
 
-/* Columns of the row in ascending order, and w->value[] of its members: first + their places; false where
-   two are equal */
-INLINE PetscBool LORRank(HopsHostLORWalk *w, const HopsHostLORMembers *m, int first, int cols[])
+/* Columns of the row in ascending order, and w->value[] of its members: first + their places; false where two
+   are equal */
+INLINE PetscBool LORRank(HopsHostLORWalk *w, int first, int cols[])
 {
-  const int n = m->n, *member = m->member;
+  const int n = w->n, *member = w->member;
   int       sum = 0;
 
   for (int g = 0; g < n; g += HOPS_LOR_LANES) {
@@ -194,70 +126,173 @@ INLINE PetscBool LORRank(HopsHostLORWalk *w, const HopsHostLORMembers *m, int fi
 }
 
 /* Where the entries of a row go, by w->value[] */
-INLINE void LORSetPlaces(const HopsHostLORWalk *w, const PetscBool h1, int ncells, const HopsHostLORMembers *m)
+INLINE void LORSetPlaces(const HopsHostLORWalk *w, const PetscBool h1, int ncells)
 {
-  const int *at = m->at, *turn = m->turn, *value = w->value;
+  const int *at = w->at, *turn = w->turn, *value = w->value;
 
   for (int q = 0; q < ncells; q++) {
-    const HopsHostLORRow *row   = m->cell[q].row;
-    int                  *place = w->k->place + m->cell[q].base;
+    const int *slot = w->row[q]->slot, padded = HopsHostLORPadded(w->row[q]->n);
+    int       *place = w->place[q];
 
-    for (int g = 0; g < row->n; g += HOPS_LOR_LANES, at += HOPS_LOR_LANES, turn += HOPS_LOR_LANES) {
-      const int *slot = row->slot + g;
-
-      for (int i = 0; i < HOPS_LOR_LANES; i++) place[slot[i]] = h1 ? value[at[i]] : value[at[i]] ^ turn[i];
-    }
+    for (int i = 0; i < padded; i++) place[slot[i]] = h1 ? value[at[i]] : value[at[i]] ^ turn[i];
+    at += padded;
+    turn += padded;
   }
 }
 
+/* The guess from a row of its shape, members and places of which are there. Constrained columns come last */
+static void LORLearn(const HopsHostLORWalk *w, int ncells, int first, HopsHostLORGuess *g)
+{
+  int *entry = g->entry, *fixed = w->member + w->n, nfixed = 0, n = 0, groups = 0;
+
+  for (int q = 0; q < ncells; q++) {
+    const HopsHostLORRow *row = w->row[q];
+
+    for (int i = 0; i < HopsHostLORPadded(row->n); i += HOPS_LOR_PAD, entry += 3 * HOPS_LOR_PAD, groups++) {
+      g->group[groups] = q;
+      for (int u = 0; u < HOPS_LOR_PAD; u++) {
+        int at = w->at[groups * HOPS_LOR_PAD + u], j = 0;
+
+        if (at != w->nowhere) j = w->value[at] - first;
+        else {
+          fixed[nfixed] = (int)HopsUnsigned(w->R[q][row->col[i + u]]);
+          while (fixed[j] != fixed[nfixed]) j++;
+          nfixed += j == nfixed;
+          j += w->n;
+        }
+        entry[u]                    = row->col[i + u];
+        entry[HOPS_LOR_PAD + u]     = row->slot[i + u];
+        entry[2 * HOPS_LOR_PAD + u] = j;
+        g->cell[j]                  = q;
+        g->from[j]                  = row->col[i + u];
+      }
+    }
+    n += row->n;
+  }
+  g->n      = w->n + nfixed;
+  g->groups = groups;
+  g->shared = n > g->n ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Where the entries of a row go if the guess is right, at w->value[] of the members or, where these are its
+   columns in order, from `first` on; false where the guess is wrong */
+INLINE PetscBool LORFollowPlaces(const HopsHostLORWalk *w, const HopsHostLORGuess *g, const PetscBool h1, const PetscBool ordered,
+                                 const PetscBool shared, int first, const int member[])
+{
+  const int        *entry = g->entry, *value = w->value, *group = g->group, *end = group + g->groups;
+  const int *const *R     = w->R;
+  int *const       *place = w->place, bad = 0;
+
+  for (; group < end; group++, entry += 3 * HOPS_LOR_PAD) {
+    const int *r = R[*group];
+    int       *p = place[*group];
+
+    UNROLL
+    for (int u = 0; u < HOPS_LOR_PAD; u++) {
+      const int j = entry[2 * HOPS_LOR_PAD + u], x = h1 && !shared ? 0 : r[entry[u]], sign = h1 ? 0 : x >> 31;
+
+      if (shared) bad |= x ^ sign ^ member[j];
+      p[entry[HOPS_LOR_PAD + u]] = (ordered ? first + j : value[j]) ^ (h1 ? 0 : sign ^ r[0] >> 31);
+    }
+  }
+  return bad ? PETSC_FALSE : PETSC_TRUE;
+}
+
+/* A row of the guess's shape that may have constrained columns, of members cols[]: the others in order, and
+   w->value[] of all; returns how many, or none where the guess does not help */
+static int LOROrder(HopsHostLORWalk *w, int n, int first, int split, int cols[])
+{
+  int fixed = 0;
+
+  for (int j = 0; j < n; j++) {
+    w->member[j] = cols[j];
+    fixed += cols[j] >= w->nfree;
+  }
+  w->n = n;
+  if (!fixed || !LORRank(w, first, cols)) return 0;
+  for (int j = 0; j < n; j++)
+    if (w->member[j] >= w->nfree) w->value[j] = 0;
+  n -= fixed;
+  return n && cols[n - 1] < split ? n : 0;
+}
+
+/* A row of the guess's shape: its columns, all below `split`, and where its entries go; returns how many, or
+   none where the guess is wrong */
+INLINE int LORFollow(HopsHostLORWalk *w, const HopsHostLORGuess *g, const PetscBool h1, int first, int split, int cols[])
+{
+  const int         n = g->n, *cell = g->cell, *from = g->from;
+  const int *const *R    = w->R;
+  int               last = -1, bad = 0, own;
+
+  for (int j = 0; j < n; j++) {
+    const int r = R[cell[j]][from[j]], x = h1 ? r : r ^ r >> 31;
+
+    cols[j] = x;
+    bad |= x - last - 1; /* negative where they do not ascend */
+    last = x;
+  }
+  if (bad >= 0 && last < PetscMin(w->nfree, split)) {
+    const PetscBool right = g->shared ? LORFollowPlaces(w, g, h1, PETSC_TRUE, PETSC_TRUE, first, cols)
+                                      : LORFollowPlaces(w, g, h1, PETSC_TRUE, PETSC_FALSE, first, cols);
+
+    return right ? n : 0;
+  }
+  own = LOROrder(w, n, first, split, cols);
+  return own && LORFollowPlaces(w, g, h1, PETSC_FALSE, PETSC_TRUE, first, w->member) ? own : 0;
+}
+
 /* Places of received entries, by the members */
-static void LORSetReceived(const HopsHostLORWalk *w, int s, HopsHostLORMembers *m)
+static void LORSetReceived(HopsHostLORWalk *w, int s)
 {
   const HopsLORRows *rows = w->rows;
 
   for (int x = s < 0 ? 0 : rows->xi[s]; x < (s < 0 ? 0 : rows->xi[s + 1]); x++)
-    w->k->received[x] = w->value[LORAddOne(m, rows->xj[x])]; /* it is there */
+    w->k->received[x] = w->value[LORAddOne(w, rows->xj[x])]; /* it is there */
 }
 
-/* Rows w->r0 to w->r1, counted from w->nnz; false where there is no room for their columns */
+/* Rows from w->r on to w->r1, counted from w->nnz; false where there is no room for their columns */
 INLINE PetscBool LORRowsOf(HopsHostLORWalk *w, const PetscBool h1)
 {
   const HopsLORKernel k    = w->k;
   const HopsLORRows  *rows = w->rows;
-  const int           most = w->most, split = (int)rows->split;
-  size_t              n[2] = {w->nnz[0], w->nnz[1]};
-  const size_t        n0   = n[0] + n[1];
+  const int           most = w->most, split = rows->i[1] ? (int)rows->split : INT_MAX;
 
-  for (PetscInt r = w->r0; r < w->r1; r++) {
-    const int           l = (int)(rows->first + r), s = rows->nslots ? rows->slot[r] : -1, ncells = k->begin[l + 1] - k->begin[l];
-    const size_t        need      = n[0] + n[1] - n0 + (size_t)ncells * most + (s < 0 ? 0 : rows->xi[s + 1] - rows->xi[s]) + 1;
-    const int           first     = (int)(rows->before + n[0]);
-    int                *cols      = w->cols + (n[0] + n[1] - n0), own, all;
-    const PetscBool     essential = w->essential && w->essential[l] ? PETSC_TRUE : PETSC_FALSE;
-    HopsHostLORRowCell  cell;
-    HopsHostLORMembers *m = w->last;
+  for (; w->r < w->r1; w->r++) {
+    const PetscInt    r = w->r;
+    const int         l = (int)(rows->first + r), s = rows->nslots ? rows->slot[r] : -1, ncells = k->begin[l + 1] - k->begin[l];
+    const size_t      used      = w->nnz[0] + w->nnz[1];
+    const int         first     = (int)(rows->before + w->nnz[0]);
+    int              *cols      = w->cols + used, own, all;
+    const PetscBool   essential = w->essential && w->essential[l] ? PETSC_TRUE : PETSC_FALSE;
+    PetscBool         learn     = PETSC_FALSE;
+    HopsHostLORGuess *g         = NULL;
+    uint64_t          shape;
 
-    if (need > w->room) return PETSC_FALSE;
-    rows->i[0][r] = (int)n[0];
-    if (rows->i[1]) rows->i[1][r] = (int)n[1];
-    if (h1 && ncells) m += LORCellRow(k, h1, k->entry[k->begin[l]], &cell)->place;
-    if (!h1 || s >= 0 || essential || !LORFollow(w, l, m) || !LORRank(w, m, first, cols)) {
-      LORCollect(w, h1, l, m);
-      if (s >= 0 || essential) LORCollectOthers(w, essential, l, s, m);
-      (void)LORRank(w, m, first, cols);
+    if (used + (size_t)ncells * most + (s < 0 ? 0 : rows->xi[s + 1] - rows->xi[s]) + 1 > w->room) return PETSC_FALSE;
+    rows->i[0][r] = (int)w->nnz[0];
+    if (rows->i[1]) rows->i[1][r] = (int)w->nnz[1];
+    shape = LORCells(w, h1, l, ncells);
+    if (shape && s < 0 && !essential) {
+      g     = w->guess + ((shape + (uint64_t)w->row[0]->place) * HOPS_LOR_HASH >> (64 - HOPS_LOR_GUESSES));
+      learn = g->shape == shape ? PETSC_TRUE : PETSC_FALSE;
+      own   = learn && g->n ? LORFollow(w, g, h1, first, split, cols) : 0;
+      w->nnz[0] += own;
+      if (own) continue;
+      if (!learn) *g = (HopsHostLORGuess){.shape = shape, .cell = g->cell, .from = g->from, .group = g->group, .entry = g->entry};
     }
-    own = all = m->n;
-    if (rows->i[1])
-      while (own && cols[own - 1] >= split) own--;
+    LORCollect(w, h1, ncells);
+    if (s >= 0 || essential) LORCollectOthers(w, essential, l, s);
+    (void)LORRank(w, first, cols);
+    own = all = w->n;
+    while (own && cols[own - 1] >= split) own--;
     if (own == all) {
-      LORSetPlaces(w, h1, ncells, m);
-      if (s >= 0) LORSetReceived(w, s, m);
+      LORSetPlaces(w, h1, ncells);
+      if (s >= 0) LORSetReceived(w, s);
+      if (learn) LORLearn(w, ncells, first, g);
     }
-    n[0] += own;
-    n[1] += all - own;
+    w->nnz[0] += own;
+    w->nnz[1] += all - own;
   }
-  w->nnz[0] = n[0];
-  w->nnz[1] = n[1];
   return PETSC_TRUE;
 }
 
@@ -266,23 +301,26 @@ static PetscBool LORRows(HopsHostLORWalk *w)
   return w->k->family == HOPS_H1 ? LORRowsOf(w, PETSC_TRUE) : LORRowsOf(w, PETSC_FALSE);
 }
 
-/* A row for who sets w->value[] himself, before and after */
-static HopsHostLORMembers *LORRowBegin(HopsHostLORWalk *w, PetscInt r)
-{
-  const int           l = (int)(w->rows->first + r);
-  HopsHostLORMembers *m = w->last;
-
-  if (w->k->family == HOPS_H1) LORCollect(w, PETSC_TRUE, l, m);
-  else LORCollect(w, PETSC_FALSE, l, m);
-  LORCollectOthers(w, PETSC_FALSE, l, w->rows->nslots ? w->rows->slot[r] : -1, m);
-  return m;
-}
-
-static void LORRowEnd(HopsHostLORWalk *w, PetscInt r, HopsHostLORMembers *m)
+/* A row for who sets w->value[] himself, by its members, before and after */
+static void LORRowBegin(HopsHostLORWalk *w, PetscInt r)
 {
   const int l = (int)(w->rows->first + r), ncells = w->k->begin[l + 1] - w->k->begin[l];
 
-  if (w->k->family == HOPS_H1) LORSetPlaces(w, PETSC_TRUE, ncells, m);
-  else LORSetPlaces(w, PETSC_FALSE, ncells, m);
-  LORSetReceived(w, w->rows->nslots ? w->rows->slot[r] : -1, m);
+  if (w->k->family == HOPS_H1) {
+    (void)LORCells(w, PETSC_TRUE, l, ncells);
+    LORCollect(w, PETSC_TRUE, ncells);
+  } else {
+    (void)LORCells(w, PETSC_FALSE, l, ncells);
+    LORCollect(w, PETSC_FALSE, ncells);
+  }
+  LORCollectOthers(w, PETSC_FALSE, l, w->rows->nslots ? w->rows->slot[r] : -1);
+}
+
+static void LORRowEnd(HopsHostLORWalk *w, PetscInt r)
+{
+  const int l = (int)(w->rows->first + r), ncells = w->k->begin[l + 1] - w->k->begin[l];
+
+  if (w->k->family == HOPS_H1) LORSetPlaces(w, PETSC_TRUE, ncells);
+  else LORSetPlaces(w, PETSC_FALSE, ncells);
+  LORSetReceived(w, w->rows->nslots ? w->rows->slot[r] : -1);
 }

@@ -3,15 +3,12 @@
 #include "hostgeom.h"
 #include <hops/private/hopsmapkind.h>
 
-/* Values of a point, all of them or those of lanes l[0] <= l < l[1] */
-INLINE void StorePoint(int nc, const int l[2], const vec v[], vec d[])
+/* Values of a point in lanes l[0] <= l < l[1]. Those of all lanes are computed where they belong: a copy
+   takes longer */
+INLINE void StoreLanes(int nc, const int l[2], const vec v[], vec d[])
 {
-  if (l[1] - l[0] == W) {
-    for (int c = 0; c < nc; c++) d[c] = v[c];
-  } else {
-    for (int c = 0; c < nc; c++)
-      for (int i = l[0]; i < l[1]; i++) ((double *)d)[c * W + i] = v[c][i];
-  }
+  for (int c = 0; c < nc; c++)
+    for (int i = l[0]; i < l[1]; i++) ((double *)d)[c * W + i] = v[c][i];
 }
 
 /* Are the cells of all lanes parallelograms or parallelepipeds, to within the rounding of their
@@ -33,6 +30,7 @@ INLINE void SetUpAffine(const int dim, const int mass, const struct _HopsPAKerne
   const PetscScalar one  = 1;
   const HopsValues  unit = {.nc = run->kappa->nc, .v = &one};
   const int         Q = k->Q, nd = run->kappa->nc ? dim * (dim + 1) / 2 : 0;
+  const PetscBool   full  = l[1] - l[0] == W ? PETSC_TRUE : PETSC_FALSE;
   vec              *plane = (vec *)k->map.work + dim * (dim == 3 ? 8 : 4), *J = plane + 8 * dim, G[6] = {{0}}, v[7], det;
   const double     *w = k->weights;
   PetscInt          q = 0;
@@ -45,15 +43,16 @@ INLINE void SetUpAffine(const int dim, const int mass, const struct _HopsPAKerne
     for (int y = 0; y < Q; y++) {
       for (int x = 0; x < Q; x++, q++, d += nd + mass) {
         const double wq = (dim == 3 ? w[z] : 1) * w[y] * w[x];
+        vec         *to = full ? d : v;
 
         if (nd) {
           const vec s = wq * LoadValues(run->kappa, b->cell, q, 0);
 
           UNROLL
-          for (int c = 0; c < dim * (dim + 1) / 2; c++) v[c] = s * G[c];
+          for (int c = 0; c < dim * (dim + 1) / 2; c++) to[c] = s * G[c];
         }
-        if (mass) v[nd] = wq * det * LoadValues(run->mass, b->cell, q, 0);
-        StorePoint(nd + mass, l, v, d);
+        if (mass) to[nd] = wq * det * LoadValues(run->mass, b->cell, q, 0);
+        if (!full) StoreLanes(nd + mass, l, v, d);
       }
     }
   }
@@ -65,6 +64,7 @@ INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *
 {
   const HopsHostGeometry *g = &k->map;
   const int               Q = k->Q, nc = k->ncomp, n = 2 * dim * Pg * Pg;
+  const PetscBool         full  = l[1] - l[0] == W ? PETSC_TRUE : PETSC_FALSE;
   vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, v[7];
   const double           *w = k->weights;
   PetscInt                q = 0;
@@ -74,12 +74,13 @@ INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *
     for (int y = 0; y < Q; y++) {
       GeometryRow(dim, Pg, g, y, plane, J);
       for (int x = 0; x < Q; x++, q++, d += nc) {
+        vec         *to  = full ? d : v;
         const double wq  = (dim == 3 ? w[z] : 1) * w[y] * w[x];
-        const vec    det = GeometryFactor(dim, run->kappa, b, q, wq, J + x * dim * dim, v);
+        const vec    det = GeometryFactor(dim, run->kappa, b, q, wq, J + x * dim * dim, to);
 
         b->bad |= ~(det > (vec){0});
-        if (k->mass) v[nc - 1] = wq * det * LoadValues(run->mass, b->cell, q, 0);
-        StorePoint(nc, l, v, d);
+        if (k->mass) to[nc - 1] = wq * det * LoadValues(run->mass, b->cell, q, 0);
+        if (!full) StoreLanes(nc, l, v, d);
       }
     }
   }
