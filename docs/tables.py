@@ -226,16 +226,14 @@ def _(rows):
     return ["space", "p", "million", "entries a row", "LOR values", "gradient or curl", "vertices", "bytes an unknown"], out
 
 
-def applied(rows, unit):
+@table("maxwell-applied", "vectorpc.csv")
+def _(rows):
     out = []
     for p in values(rows, "order"):
         found = [largest(pick(rows, fe=fe, order=p)) for fe in ("h1", "nd", "rt")]
-        out.append([p] + [c for r in found for c in (million(r), rate(r, "vcycle", unit))])
+        out.append([p] + [c for r in found for c in (million(r), rate(r, "vcycle", 1e6))])
     return ["p", "million", "BoomerAMG", "million", "AMS", "million", "ADS"], out
 
-
-table("maxwell-applied", "vectorpc.csv")(lambda rows: applied(rows, 1e6))
-table("maxwell-gpu-applied", "gpu/vectorpc.csv")(lambda rows: applied(rows, 1e6))
 
 # Patches
 
@@ -325,15 +323,6 @@ def solved(rows, ksp):
 
 table("boxes-full", "gpu/boxsolve.csv")(lambda rows: solved(rows, "richardson"))
 table("boxes-fgmres", "gpu/boxsolve.csv")(lambda rows: solved(rows, "fgmres"))
-
-
-@table("boxes-ignore", "gpu/boxignore.csv")
-def _(rows):
-    out = []
-    for p in values(rows, "order"):
-        double, single = (first(rows, order=p, precision=k) for k in ("double", "single"))
-        out.append([p, double["unknowns"], double["solve_s"], single["solve_s"], "%.2f" % (float(double["solve_s"]) / float(single["solve_s"])), double["residual"], single["residual"], double["device_gb"], single["device_gb"]])
-    return ["p", "unknowns", "double s", "mixed s", "speed-up", "residual, double", "mixed", "device GB, double", "mixed"], out
 
 
 @table("boxes-parts", "gpu/boxbreakdown.csv")
