@@ -3,7 +3,7 @@
 
 A page has a line <!-- table: NAME --> and a line <!-- end -->; what stands between them is replaced. NAME is a function below, or else a file
 docs/data/records/NAME.csv, which is printed as it is. Below each table stand the command, the machine, the date and the commit of its data: from
-docs/data/sources.csv, or for a record from its column `source`, "command; machine; date" and, where known, "; commit".
+docs/data/sources.csv, or for a record from its column `source`, "command; machine; date; commit". A commit "-" is for data that no program of the tree makes: publications, and what was tried and is not kept.
 --check writes nothing and exits 1 where a page is stale, a record or table is in no page, or a page of theory, performance or developer is too
 wide (132 columns) or of the first two too long (250 lines).
 --record writes the Markdown tables of its input, which programs of bench/ print, as the records NAMES (with commas between), made as SOURCE says:
@@ -52,7 +52,12 @@ def made(entries):
     for command, machine, date, commit in entries:
         if command not in commands[machine, date, commit]:
             commands[machine, date, commit].append(command)
-    text = ["`%s`, %s, %s, commit %s." % ("`, `".join(c), machine, date if date != "not recorded" else "date not recorded", commit or "not recorded") for (machine, date, commit), c in commands.items()]
+    text = []
+    for (machine, date, commit), c in commands.items():
+        if commit == "-":  # nothing of the tree: a publication, or experiments whose code is not kept
+            text.append("%s, %s." % (", ".join(c), ", ".join(s for s in (machine, date) if s != "-")))
+        else:
+            text.append("`%s`, %s, %s, commit %s." % ("`, `".join(c), machine, date if date != "not recorded" else "date not recorded", commit or "not recorded"))
     return textwrap.wrap("Data: " + " ".join(text), 130, break_long_words=False, break_on_hyphens=False)
 
 
@@ -221,16 +226,14 @@ def _(rows):
     return ["space", "p", "million", "entries a row", "LOR values", "gradient or curl", "vertices", "bytes an unknown"], out
 
 
-def applied(rows, unit):
+@table("maxwell-applied", "vectorpc.csv")
+def _(rows):
     out = []
     for p in values(rows, "order"):
         found = [largest(pick(rows, fe=fe, order=p)) for fe in ("h1", "nd", "rt")]
-        out.append([p] + [c for r in found for c in (million(r), rate(r, "vcycle", unit))])
+        out.append([p] + [c for r in found for c in (million(r), rate(r, "vcycle", 1e6))])
     return ["p", "million", "BoomerAMG", "million", "AMS", "million", "ADS"], out
 
-
-table("maxwell-applied", "vectorpc.csv")(lambda rows: applied(rows, 1e6))
-table("maxwell-gpu-applied", "gpu/vectorpc.csv")(lambda rows: applied(rows, 1e6))
 
 # Patches
 
@@ -258,16 +261,6 @@ def boxes(rows, dim):
             ours = found["modal"]
             out.append([precision, p] + [num(found[k]["gdof_per_s"], 3 if k == "modal" else 2) if found[k] else "" for k in stages] + [num(ours["tflops"], 2), "%.2f" % float(ours["of_peak"]), "%.2f" % float(ours["of_copy"])])
     return ["", "p"] + titles + ["TFLOP/s done", "of peak", "of copy"], out
-
-
-@table("testing-moved", "testing-moved.csv")
-def _(rows):
-    """programs that are no more: where their tests are"""
-    count = defaultdict(int)
-    for r in rows:
-        before, now = r["before"].split("_")[0], re.match(r"\w+?_(cuda_(forms|set)|cuda|refused)", r["now"]).group()
-        count[before, now] += 1
-    return ["before", "now", "tests"], [["`%s`" % before, "`%s*`" % now, n] for (before, now), n in count.items()]
 
 
 table("patches-box-3d", "gpupatch.csv")(lambda rows: boxes(rows, 3))
@@ -330,15 +323,6 @@ def solved(rows, ksp):
 
 table("boxes-full", "gpu/boxsolve.csv")(lambda rows: solved(rows, "richardson"))
 table("boxes-fgmres", "gpu/boxsolve.csv")(lambda rows: solved(rows, "fgmres"))
-
-
-@table("boxes-ignore", "gpu/boxignore.csv")
-def _(rows):
-    out = []
-    for p in values(rows, "order"):
-        double, single = (first(rows, order=p, precision=k) for k in ("double", "single"))
-        out.append([p, double["unknowns"], double["solve_s"], single["solve_s"], "%.2f" % (float(double["solve_s"]) / float(single["solve_s"])), double["residual"], single["residual"], double["device_gb"], single["device_gb"]])
-    return ["p", "unknowns", "double s", "mixed s", "speed-up", "residual, double", "mixed", "device GB, double", "mixed"], out
 
 
 @table("boxes-parts", "gpu/boxbreakdown.csv")
