@@ -86,9 +86,9 @@ template <int n, class W> HOPS_LANES void HopsSweepLine(const W *M, W *line, int
 }
 
 /*
-  Scratch of a patch: of each direction a factor S[n][R], lambda[n], alpha[2][n], E[2][n]; the pairs of faces
-  across y, z and at first x; the cube of what lies inside. The faces across x and T[n][N] of each direction lie
-  where the cube comes: they are read before.
+  Scratch of a patch: of each direction a factor S[n][R], lambda[n], alpha[2][n], E[2][n]; the pairs of
+  faces across y, z and at first x; the cube of what lies inside. The faces across x and T[n][N] of each
+  direction lie where the cube comes: they are read before.
 */
 template <int DIM, int n> struct HopsSweepSizes {
   static constexpr int N = n + 2, R = (n + 1) / 2 * 2;
