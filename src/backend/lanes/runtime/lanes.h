@@ -23,9 +23,9 @@
   A back end launches functors f by a class Back:
 
     Ops()                          its table
-    Teams(name, n, bytes, f, m)    f(team, scratch) by n teams of F::lanes lanes, or of m (on a host one), with
-                                   so much scratch of each team's own; F::blocks teams, where it has that,
-                                   should fit on a multiprocessor at once
+    Teams(name, n, bytes, f, m)    f(team, scratch) by n teams of F::lanes lanes, or of m (on a host one),
+                                   with so much scratch of each team's own; F::blocks teams, where it has
+                                   that, should fit on a multiprocessor at once
     GetTeams<F>(m, bytes, &n)      such teams that keep the machine busy, each with a loop over its share
     Parts<real>(name, n, f)        f(team, scratch) for n parts of F::lanes lanes, F::cells of which make a
                                    team and meet where one calls Sync(); F::blocks teams should fit at once.
