@@ -1,6 +1,12 @@
 /* Arrays of vectors where the back end of a space works. */
 #include <hops/private/hopsimpl.h>
 
+/* Does the space take any vector? Of those that are on a device PETSc makes copies */
+static PetscBool TakesAny(HopsSpace sp)
+{
+  return sp->backend->host;
+}
+
 /*
   Host back end: any vector, PETSc copies it from a device. Device back end: a vector elsewhere is refused,
   since copies at every application would hide that the code runs on the wrong vectors.
@@ -11,7 +17,7 @@ PetscErrorCode HopsVecGetArray(HopsSpace sp, Vec v, HopsVecAccess access, PetscS
   PetscMemType        type;
 
   PetscFunctionBegin;
-  if (sp->backend->host) {
+  if (TakesAny(sp)) {
     if (access == HOPS_VEC_READ) PetscCall(VecGetArrayRead(v, ca));
     else if (access == HOPS_VEC_WRITE) PetscCall(VecGetArrayWrite(v, a));
     else PetscCall(VecGetArray(v, a));
@@ -32,7 +38,7 @@ PetscErrorCode HopsVecRestoreArray(HopsSpace sp, Vec v, HopsVecAccess access, Pe
   const PetscScalar **ca = (const PetscScalar **)a;
 
   PetscFunctionBegin;
-  if (sp->backend->host) {
+  if (TakesAny(sp)) {
     if (access == HOPS_VEC_READ) PetscCall(VecRestoreArrayRead(v, ca));
     else if (access == HOPS_VEC_WRITE) PetscCall(VecRestoreArrayWrite(v, a));
     else PetscCall(VecRestoreArray(v, a));
@@ -51,7 +57,7 @@ PetscErrorCode HopsSpaceHasVec(HopsSpace sp, Vec v, PetscBool *has)
 
   PetscFunctionBegin;
   *has = PETSC_TRUE;
-  if (!v || sp->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!v || TakesAny(sp)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayReadAndMemType(v, &a, &type));
   *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(VecRestoreArrayReadAndMemType(v, &a));

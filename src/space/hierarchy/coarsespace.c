@@ -60,7 +60,8 @@ static PetscErrorCode HopsCoarseTakeMaps(const HopsNested *n, HopsSpace coarse, 
   const size_t          bytes = (size_t)fine->ncells * fine->dim * HopsPower(fine->gorder + 1, fine->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
-  *done = n->same && !be->host && coarse->backend == be && fine->bX && n->ncoarse == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
+  *done =
+    n->same && HopsMeshApart(be) && coarse->backend == be && fine->bX && n->ncoarse == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
   for (PetscInt c = 0; c < n->ncoarse && *done; ++c)
     if (n->child[c] != c) *done = PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);

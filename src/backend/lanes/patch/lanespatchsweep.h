@@ -244,6 +244,21 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     }
   }
 
+  /* The patches' factors, to S and T of scratch */
+  template <class Team, class W> HOPS_LANES void Factors(const Team &team, const Patches<Team> &p, W *S, W *to) const
+  {
+    constexpr int G = Team::group;
+
+#pragma unroll
+    for (int d = 0; d < DIM; d++) {
+      for (int i = team.lane(); i < L::F; i += Team::lanes)
+        S[d * FS + i] =
+          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::T ? i : i + L::skip]; });
+      for (int i = team.lane(); i < n * N; i += Team::lanes)
+        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[L::T + i]; });
+    }
+  }
+
   template <class Team> HOPS_LANES void operator()(const Team &team, typename Team::Value *S) const
   {
     typedef typename Team::Value W;
@@ -254,14 +269,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     typename Team::template Lines<n> v(S + L::patch);
     typename Team::template Lines<2> x(S + L::patch + lanes * n);
 
-#pragma unroll
-    for (int d = 0; d < DIM; d++) {
-      for (int i = t; i < L::F; i += Team::lanes)
-        S[d * FS + i] =
-          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::T ? i : i + L::skip]; });
-      for (int i = t; i < n * N; i += Team::lanes)
-        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[L::T + i]; });
-    }
+    Factors(team, p, S, to);
     HOPS_ALL_LANES(t, lanes)
     {
       W *u = v[t];
