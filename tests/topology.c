@@ -8,9 +8,9 @@ on meshes all of whose cells, faces and edges are turned at random.\n\
                         its own and with cells in another order\n\
   -backends <a,b> : those of b against those of a; b's passes serve apart where b works in the process's memory\n\n";
 
-#include "hopstest.h"
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
+#include "hopstest.h"
 #include "backend_apart.h"
 #include "bentcells.h"
 
@@ -151,8 +151,8 @@ static PetscErrorCode CheckOwnMaps(DM dm, HopsSpace sp)
   PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 2, ends, &geom));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscScalar *array;
-    PetscScalar       *y = NULL;
-    PetscBool          own;
+    PetscScalar       *y   = NULL;
+    PetscBool          own = PETSC_FALSE;
     PetscReal          x[24];
     PetscInt           n;
 
@@ -172,7 +172,7 @@ static PetscErrorCode CheckMaps(DM dm, HopsSpace sp)
   const PetscReal at[2] = {-0.71, 0.37};
   const PetscInt  dim = sp->dim, nq = HopsPower(2, dim);
   HopsBasis       geom;
-  PetscBool       own;
+  PetscBool       own = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(HaveOwnMaps(dm, &own));
@@ -304,7 +304,7 @@ static PetscErrorCode CheckCoarse(DM dm, const char name[], HopsSpace sp)
 {
   const PetscInt n = sp->dim * HopsPower(2, sp->dim);
   PetscInt      *at;
-  PetscBool      own;
+  PetscBool      own = PETSC_FALSE;
   DM             fine;
   HopsSpace      f, c;
 
@@ -571,7 +571,7 @@ static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt va
   PetscInt        n, *cells, *faces, *where = sp->cells->where;
   PetscReal       x[81];
   HopsBasis       geom;
-  PetscBool       own;
+  PetscBool       own = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(HaveOwnMaps(dm, &own));
