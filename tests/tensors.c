@@ -510,11 +510,13 @@ int main(int argc, char **argv)
     # every order whose kernels know all sizes, and two that none knows
     test:
       suffix: orders_low
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -test_nc 2 -test_order {{1 2 3}} -trial_nc 2 -trial_order {{1 2 3}} -q 2,3,4,5
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 \
+            -test_nc 2 -test_order {{1 2 3}} -trial_nc 2 -trial_order {{1 2 3}} -q 2,3,4,5
 
     test:
       suffix: orders
-      args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -test_nc 2 -test_order {{4 5 6 7}} -trial_nc 2 -trial_order {{4 5 6 7}} -q 4,5,6,7,8,9
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 \
+            -test_nc 2 -test_order {{4 5 6 7}} -trial_nc 2 -trial_order {{4 5 6 7}} -q 4,5,6,7,8,9
 
     test:
       suffix: orders_high

@@ -771,7 +771,8 @@ int main(int argc, char **argv)
       test:
         suffix: cuda_periodic
         nsize: {{1 2}}
-        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic -turn 0 -order 2 -label some -bend {{0 1}}
+        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic -turn 0 \
+              -order 2 -label some -bend {{0 1}}
       test:
         suffix: cuda_curved
         nsize: {{1 2}}
