@@ -181,28 +181,62 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveCubes {
 
 /* ---- Other sizes: a team works on a patch, or on a host on a group of equal sizes ---- */
 
-/* f(e, i, j, k) of entries e = i + n0 (j + n1 k), shared among the lanes; one lane divides by nothing */
-template <class Team, class F> HOPS_LANES void HopsPatchEntries(const Team &team, int n0, int n1, int n2, const F &f)
-{
-  if constexpr (Team::group > 1) {
-    for (int k = 0, e = 0; k < n2; k++)
-      for (int j = 0; j < n1; j++)
-        for (int i = 0; i < n0; i++, e++) f(e, i, j, k);
-  } else {
-    for (int e = team.lane(); e < n0 * n1 * n2; e += team.size()) f(e, e % n0, e / n0 % n1, e / (n0 * n1));
+/* e / n as a product, which a device does in two instructions and a division in twenty; e n < 2^31 */
+struct HopsPatchQuotient {
+  unsigned n, inverse;
+
+  HOPS_LANES explicit HopsPatchQuotient(int by) : n(by), inverse(0x80000000u / by + 1)
+  {
   }
-}
 
-/* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
+  /* and the rest */
+  HOPS_LANES int operator()(int e, int *rest) const
+  {
+    const int q = (int)((unsigned long long)inverse * (unsigned)e >> 31);
+
+    *rest = e - q * (int)n;
+    return q;
+  }
+};
+
+/* Entries e = i + n0 (j + n1 k) of a brick */
+struct HopsPatchBrick {
+  int               n[3], total;
+  HopsPatchQuotient by0, by1;
+
+  HOPS_LANES HopsPatchBrick(int n0, int n1, int n2) : n{n0, n1, n2}, total(n0 * n1 * n2), by0(n0), by1(n1)
+  {
+  }
+
+  /* f(e, i, j, k), shared among the lanes; one lane divides by nothing */
+  template <class Team, class F> HOPS_LANES void Each(const Team &team, const F &f) const
+  {
+    if constexpr (Team::group > 1) {
+      for (int k = 0, e = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
+          for (int i = 0; i < n[0]; i++, e++) f(e, i, j, k);
+    } else {
+      for (int e = team.lane(); e < total; e += team.size()) {
+        int       i, j;
+        const int k = by1(by0(e, &i), &j);
+
+        f(e, i, j, k);
+      }
+    }
+  }
+};
+
+/* One product of a brick: out = S^T in or S in along direction d, whose entries have distance `stride` */
 template <class Team, class W>
-HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const W *__restrict__ S, bool transpose, int n, int stride, int total,
-                                         const W *in, W *out)
+HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const HopsPatchBrick &brick, int d, int stride,
+                                         const W *__restrict__ S, bool transpose, const W *in, W *out)
 {
-  const int R = (n + 1) / 2 * 2;
+  const int n = brick.n[d], R = (n + 1) / 2 * 2;
 
-  HopsPatchEntries(team, stride, n, total / (n * stride), [&](int e, int, int i, int) {
-    const W *line = in + (e - i * stride);
-    W        s    = {};
+  brick.Each(team, [&](int e, int x, int y, int z) {
+    const int i    = d == 0 ? x : d == 1 ? y : z;
+    const W  *line = in + (e - i * stride);
+    W         s    = {};
 
     for (int k = 0; k < n; k++) s += S[transpose ? k * R + i : i * R + k] * line[k * stride];
     out[e] = s;
@@ -266,9 +300,10 @@ template <class T, class V> struct HopsPatchSolveBricks {
     const HopsLanesPatchRecord           &p = a.patches[q];
     auto      patch = [&](int g) -> const HopsLanesPatchRecord      &{ return G == 1 ? p : a.patches[q + (g < of ? g : of - 1)]; };
     auto      scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
-    const int n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
-    const W  *S[3];
-    W        *u = (W *)scratch, *w = u + entries, *swap;
+    const HopsPatchBrick brick(p.size[0], p.size[1], dim == 3 ? p.size[2] : 1);
+    const int            total = brick.total;
+    const W             *S[3];
+    W                   *u = (W *)scratch, *w = u + entries, *swap;
 
     for (int d = 0; d < (G == 1 ? 3 : dim); d++)
       S[d] = HopsPatchFactorOf<Team>((const T *)a.values, p.size[d] * ((p.size[d] + 1) / 2 * 2 + 1),
@@ -276,18 +311,18 @@ template <class T, class V> struct HopsPatchSolveBricks {
     for (int e = team.lane(); e < total; e += team.size())
       u[e] = HopsLanesEach<W, G>([&](int g) { return HopsPatchLoad<T>(a, patch(g).start + e); });
     team.Sync();
-    for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
-      HopsPatchMultiply(team, S[d], true, p.size[d], stride, total, u, w);
-    HopsPatchEntries(team, n0, n1, n2, [&](int e, int x, int y, int z) {
+    for (int d = 0, stride = 1; d < dim; stride *= brick.n[d++], swap = u, u = w, w = swap)
+      HopsPatchMultiply(team, brick, d, stride, S[d], true, u, w);
+    brick.Each(team, [&](int e, int x, int y, int z) {
       const int i[3]   = {x, y, z};
       W         lambda = scale(3);
 
-      for (int d = 0; d < dim; d++) lambda += scale(d) * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
+      for (int d = 0; d < dim; d++) lambda += scale(d) * S[d][brick.n[d] * ((brick.n[d] + 1) / 2 * 2) + i[d]];
       u[e] *= scale(4) / lambda;
     });
     team.Sync();
-    for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
-      HopsPatchMultiply(team, S[d], false, p.size[d], stride, total, u, w);
+    for (int d = 0, stride = 1; d < dim; stride *= brick.n[d++], swap = u, u = w, w = swap)
+      HopsPatchMultiply(team, brick, d, stride, S[d], false, u, w);
     for (int e = team.lane(); e < total; e += team.size())
       for (int g = 0; g < G && g < of; g++) HopsPatchAdd<Team>(a, patch(g).start + e, HopsLanesNumber<T>(u[e], g));
   }

@@ -387,7 +387,7 @@ template <class Team, class W>
 HOPS_LANES_CALLED void HopsSweepProduct(const Team &team, const W *__restrict__ M, int row, bool transposed, int m, int c,
                                         int outer, int inner, const W *in, W s, bool add, W *out)
 {
-  HopsPatchEntries(team, inner, m, outer, [&](int e, int i, int r, int o) {
+  HopsPatchBrick(inner, m, outer).Each(team, [&](int e, int i, int r, int o) {
     W v = {};
 
     for (int j = 0; j < c; j++) v += M[transposed ? j * row + r : r * row + j] * in[(o * c + j) * inner + i];
@@ -465,7 +465,7 @@ template <class T, class V> struct HopsSweepBricks {
     {
       const W *rhs = dim == 3 ? ua : um, s5 = HopsLanesEach<W, G>([&](int g) { return (T)a.sweep[patch(g)].s5; });
 
-      HopsPatchEntries(team, n0, n1, n2, [&](int e, int x, int y, int z) {
+      HopsPatchBrick(n0, n1, n2).Each(team, [&](int e, int x, int y, int z) {
         const int i[3]   = {x, y, z};
         W         lambda = scale(3);
 
