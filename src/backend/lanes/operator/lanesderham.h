@@ -170,19 +170,19 @@ HOPS_LANES void HopsDerhamSweep(const HopsDerhamTables<P, Q> &tab, V *s, int str
   }
 }
 
-/* Component C of the E-vector of cell c to its lattice, by NT lanes; all indices first, then all values */
+/* Component C of a cell's E-vector to its lattice, by NT lanes; all indices first, then all values. Lanes that
+   have no entry left repeat the last one: with a branch ptxas moves loads behind it */
 template <int P, int FAMILY, int DIM, int C, int NT>
-HOPS_LANES void HopsDerhamGather(const HopsDerhamCells &a, int c, int t, double *lattice)
+HOPS_LANES void HopsDerhamGather(const HopsDerhamCells &a, const int *restr, int t, double *lattice)
 {
-  constexpr int OPEN = HopsDerhamOpen(FAMILY, DIM, C), N0 = HopsDerhamSize(P, OPEN, 0), ALL = HopsDerhamEntries(P, FAMILY, DIM),
-                NE = ALL / HopsDerhamComponents(FAMILY, DIM), N = (NE + NT - 1) / NT;
-  const int *restr = a.restr + (size_t)c * ALL + C * NE;
-  double    *s     = lattice + HopsDerhamLattice(P, FAMILY, DIM, C);
-  int        k[N];
-  double     v[N];
+  constexpr int OPEN = HopsDerhamOpen(FAMILY, DIM, C), N0 = HopsDerhamSize(P, OPEN, 0),
+                NE = HopsDerhamEntries(P, FAMILY, DIM) / HopsDerhamComponents(FAMILY, DIM), N = (NE + NT - 1) / NT;
+  double *s = lattice + HopsDerhamLattice(P, FAMILY, DIM, C);
+  int     k[N];
+  double  v[N];
 
 #pragma unroll
-  for (int i = 0; i < N; i++) k[i] = i * NT + t < NE ? HopsLoad(restr + i * NT + t) : 0;
+  for (int i = 0; i < N; i++) k[i] = HopsLoad(restr + C * NE + HopsMin(i * NT + t, NE - 1));
 #pragma unroll
   for (int i = 0; i < N; i++) {
     const int m = k[i] >> 31, j = k[i] ^ m;
@@ -192,9 +192,9 @@ HOPS_LANES void HopsDerhamGather(const HopsDerhamCells &a, int c, int t, double 
   }
 #pragma unroll
   for (int i = 0; i < N; i++) {
-    const int j = i * NT + t;
+    const int j = HopsMin(i * NT + t, NE - 1);
 
-    if (j < NE) s[(j / N0) * HopsDerhamRow(P, OPEN) + j % N0] = v[i];
+    s[(j / N0) * HopsDerhamRow(P, OPEN) + j % N0] = v[i];
   }
 }
 
@@ -330,21 +330,20 @@ HOPS_LANES V HopsDerhamResult(const V *buffer, int x, int y, int z)
 
 /* Component C of the result to the unknowns of cell c, by the NT lanes */
 template <int P, int Q, int FAMILY, int DIM, int TERMS, int C, int NT, class Team>
-HOPS_LANES void HopsDerhamScatter(const HopsDerhamCells &a, int c, int t, const double *buffer)
+HOPS_LANES void HopsDerhamScatter(const HopsDerhamCells &a, const int *restr, int t, const double *buffer)
 {
   constexpr int OPEN = HopsDerhamOpen(FAMILY, DIM, C), N0 = HopsDerhamSize(P, OPEN, 0), N1 = HopsDerhamSize(P, OPEN, 1),
-                ALL = HopsDerhamEntries(P, FAMILY, DIM), NE = ALL / HopsDerhamComponents(FAMILY, DIM), N = (NE + NT - 1) / NT;
-  const int *restr = a.restr + (size_t)c * ALL + C * NE;
-  int        k[N];
+                NE = HopsDerhamEntries(P, FAMILY, DIM) / HopsDerhamComponents(FAMILY, DIM), N = (NE + NT - 1) / NT;
+  int k[N];
 
 #pragma unroll
-  for (int i = 0; i < N; i++) k[i] = i * NT + t < NE ? HopsLoad(restr + i * NT + t) : 0;
+  for (int i = 0; i < N; i++) k[i] = i * NT + t < NE ? HopsLoad(restr + C * NE + i * NT + t) : 0;
 #pragma unroll
   for (int i = 0; i < N; i++) {
-    const int e = i * NT + t, m = k[i] >> 31, j = k[i] ^ m;
+    const int e = i * NT + t, x = e % N0, y = e / N0 % N1, z = e / (N0 * N1), m = k[i] >> 31, j = k[i] ^ m;
 
     if (e >= NE) continue;
-    const double v = HopsDerhamResult<P, Q, FAMILY, DIM, TERMS, C>(buffer, e % N0, e / N0 % N1, e / (N0 * N1));
+    const double v = HopsDerhamResult<P, Q, FAMILY, DIM, TERMS, C>(buffer, x, y, z);
 
     Team::Add(j < a.nT ? a.y + j : a.yg + (j - a.nT), m ? -v : v);
   }
@@ -352,14 +351,14 @@ HOPS_LANES void HopsDerhamScatter(const HopsDerhamCells &a, int c, int t, const 
 
 /* All components of a cell, or of a group's cells, to the lattice */
 template <int P, int FAMILY, int DIM, class Team>
-HOPS_LANES void HopsDerhamRead(const Team &team, const HopsDerhamCells &a, int c, typename Team::Value *lattice)
+HOPS_LANES void HopsDerhamRead(const Team &team, const HopsDerhamCells &a, int c, const int *restr, typename Team::Value *lattice)
 {
   constexpr int NC = HopsDerhamComponents(FAMILY, DIM);
 
   if constexpr (Team::group > 1) HOPS_DERHAM_EACH(NC, HopsDerhamGroup<P, FAMILY, DIM, C, false, Team>(a, c, lattice));
   else
     HOPS_DERHAM_EACH(NC,
-                     HopsDerhamGather<P, FAMILY, DIM, C, Team::halves * Team::lanes>(a, c, team.half() * Team::lanes + team.lane(),
+                     HopsDerhamGather<P, FAMILY, DIM, C, Team::halves * Team::lanes>(a, restr, team.half() * Team::lanes + team.lane(),
                                                                                      lattice));
 }
 
@@ -378,7 +377,7 @@ HOPS_LANES void HopsDerhamCollect(const V *buffer, V *lattice)
 
 /* The result from the buffers to the unknowns */
 template <int P, int Q, int FAMILY, int DIM, int TERMS, class Team>
-HOPS_LANES void HopsDerhamWrite(const Team &team, const HopsDerhamCells &a, int c, typename Team::Value *lattice,
+HOPS_LANES void HopsDerhamWrite(const Team &team, const HopsDerhamCells &a, int c, const int *restr, typename Team::Value *lattice,
                                 const typename Team::Value *buffer)
 {
   constexpr int NC = HopsDerhamComponents(FAMILY, DIM);
@@ -388,7 +387,7 @@ HOPS_LANES void HopsDerhamWrite(const Team &team, const HopsDerhamCells &a, int 
     HOPS_DERHAM_EACH(NC, HopsDerhamGroup<P, FAMILY, DIM, C, true, Team>(a, c, lattice));
   } else
     HOPS_DERHAM_EACH(NC,
-                     HopsDerhamScatter<P, Q, FAMILY, DIM, TERMS, C, Team::halves * Team::lanes, Team>(a, c,
+                     HopsDerhamScatter<P, Q, FAMILY, DIM, TERMS, C, Team::halves * Team::lanes, Team>(a, restr,
                                                                                                       team.half() * Team::lanes +
                                                                                                         team.lane(),
                                                                                                       buffer));
@@ -549,13 +548,14 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
   constexpr int  DF = HopsDerhamDerivative(FAMILY, 3), NC = HopsDerhamComponents(FAMILY, 3), ND = HopsDerhamComponents(DF, 3);
   constexpr int  DATA = HopsDerhamData(Q, FAMILY, 3, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 3, TERMS);
   const int      t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
+  const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 3);
   const V *const qd = HopsLanesData<Team>(a.qdata, c, ALL);
   V *const buffer   = mem + HopsDerhamLattice(P, FAMILY, 3, NC), *const dbuffer =
                                                                  buffer +
                                                                  HopsDerhamLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
   const bool first = MASS && team.half() == 0, second = DERIV && team.half() == Team::halves - 1;
 
-  HopsDerhamRead<P, FAMILY, 3>(team, a, c, mem);
+  HopsDerhamRead<P, FAMILY, 3>(team, a, c, restr, mem);
   team.Sync();
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 3, C>(tab, t, mem, buffer));
   if constexpr (DERIV) {
@@ -574,7 +574,7 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamLast<P, Q, FAMILY, 3, C>(tab, t, buffer));
   if (second) HOPS_DERHAM_EACH(ND, HopsDerhamLast<P, Q, DF, 3, C>(tab, t, dbuffer));
   team.Sync();
-  if (Team::group > 1 || cell == c) HopsDerhamWrite<P, Q, FAMILY, 3, TERMS>(team, a, c, mem, buffer);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 3, TERMS>(team, a, c, restr, mem, buffer);
 }
 
 /* 2D: Q lanes for a cell */
@@ -591,11 +591,12 @@ HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> 
   constexpr int                NC = HopsDerhamComponents(FAMILY, 2);
   constexpr int  DATA = HopsDerhamData(Q, FAMILY, 2, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 2, TERMS);
   const int      t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
+  const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 2);
   const V *const qd = HopsLanesData<Team>(a.qdata, c, ALL);
   V *const buffer   = mem + HopsDerhamLattice(P, FAMILY, 2, NC), *const dbuffer =
                                                                  buffer + HopsDerhamLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
 
-  HopsDerhamRead<P, FAMILY, 2>(team, a, c, mem);
+  HopsDerhamRead<P, FAMILY, 2>(team, a, c, restr, mem);
   team.Sync();
   if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 2, C>(tab, t, mem, buffer));
   if constexpr (DERIV) HopsDerhamFirst<P, Q, FAMILY, true, 2, 0>(tab, t, mem, dbuffer);
@@ -606,5 +607,5 @@ HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> 
   if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamLast<P, Q, FAMILY, 2, C>(tab, t, buffer));
   if (DERIV) HopsDerhamLast<P, Q, HOPS_DERHAM_L2, 2, 0>(tab, t, dbuffer);
   team.Sync();
-  if (Team::group > 1 || cell == c) HopsDerhamWrite<P, Q, FAMILY, 2, TERMS>(team, a, c, mem, buffer);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 2, TERMS>(team, a, c, restr, mem, buffer);
 }
