@@ -4,15 +4,32 @@
 
 #define HOPS_LANES_GROUP 4
 
-/* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], a few m at a time for each lane */
-template <class Team>
-HOPS_LANES_CALLED void Contract(const Team &team, int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner,
-                                const double *in, double *out, bool add)
-{
-  const int groups = (M + HOPS_LANES_GROUP - 1) / HOPS_LANES_GROUP;
+/* M numbers of N in a direction; the directions before have `base` numbers each */
+struct HopsLanesContraction {
+  int               M, N, base, groups;
+  HopsLanesQuotient bybase, bygroups;
 
-  for (int t = team.lane(); t < outer * groups * inner; t += team.size()) {
-    const int     i = t % inner, g = t / inner % groups, o = t / (inner * groups);
+  HOPS_LANES HopsLanesContraction(int m, int n, int base)
+    : M(m), N(n), base(base), groups((m + HOPS_LANES_GROUP - 1) / HOPS_LANES_GROUP), bybase(base), bygroups(groups)
+  {
+  }
+};
+
+/* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a few m at a time for each lane */
+template <class Team>
+HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c, const double *__restrict__ A, int sm, int sn,
+                                int outer, int before, const double *in, double *out, bool add)
+{
+  const int M = c.M, N = c.N, inner = before == 0 ? 1 : HopsLanesPower(c.base, before);
+
+  for (int t = team.lane(); t < outer * c.groups * inner; t += team.size()) {
+    int i = 0, j = 0, g, o = t;
+
+    if (before > 0) o = c.bybase(o, &i);
+    if (before > 1) o = c.bybase(o, &j);
+    i += j * c.base;
+    o = c.bygroups(o, &g);
+
     const double *s = in + o * N * inner + i;
     const double *a[HOPS_LANES_GROUP];
     double        v[HOPS_LANES_GROUP];
@@ -40,15 +57,15 @@ HOPS_LANES_CALLED void Contract(const Team &team, int M, int N, const double *__
 
 /* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose; f, g are scratch */
 template <class Team>
-HOPS_LANES_CALLED void Tensor(const Team &team, int dim, int M, int N, const double *const A[3], int sm, int sn, const double *in,
-                              double *f, double *g, double *out, bool add)
+HOPS_LANES_CALLED void Tensor(const Team &team, int dim, const HopsLanesContraction &c, const double *const A[3], int sm, int sn,
+                              const double *in, double *f, double *g, double *out, bool add)
 {
   if (dim == 3) {
-    Contract(team, M, N, A[0], sm, sn, N * N, 1, in, f, false);
-    Contract(team, M, N, A[1], sm, sn, N, M, f, g, false);
-    Contract(team, M, N, A[2], sm, sn, 1, M * M, g, out, add);
+    Contract(team, c, A[0], sm, sn, c.N * c.N, 0, in, f, false);
+    Contract(team, c, A[1], sm, sn, c.N, 1, f, g, false);
+    Contract(team, c, A[2], sm, sn, 1, 2, g, out, add);
   } else {
-    Contract(team, M, N, A[0], sm, sn, N, 1, in, f, false);
-    Contract(team, M, N, A[1], sm, sn, 1, M, f, out, add);
+    Contract(team, c, A[0], sm, sn, c.N, 0, in, f, false);
+    Contract(team, c, A[1], sm, sn, 1, 1, f, out, add);
   }
 }

@@ -23,13 +23,13 @@ HOPS_LANES_CALLED void HopsDerhamEvaluate(const Team &team, const HopsDerhamArgs
   const int     n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]}, Q = k.Q;
   const double *A[3] = {l.open[c][0] ? k.E : k.B, l.open[c][1] ? k.E : k.B, l.open[c][2] ? k.E : k.B};
 
-  Contract(team, Q, n[0], A[0], n[0], 1, n[1] * n[2], 1, u, f, false);
+  Contract(team, HopsLanesContraction(Q, n[0], Q), A[0], n[0], 1, n[1] * n[2], 0, u, f, false);
   if (k.dim == 2) {
-    Contract(team, Q, n[1], A[1], n[1], 1, 1, Q, f, out, false);
+    Contract(team, HopsLanesContraction(Q, n[1], Q), A[1], n[1], 1, 1, 1, f, out, false);
     return;
   }
-  Contract(team, Q, n[1], A[1], n[1], 1, n[2], Q, f, g, false);
-  Contract(team, Q, n[2], A[2], n[2], 1, 1, Q * Q, g, out, false);
+  Contract(team, HopsLanesContraction(Q, n[1], Q), A[1], n[1], 1, n[2], 1, f, g, false);
+  Contract(team, HopsLanesContraction(Q, n[2], Q), A[2], n[2], 1, 1, 2, g, out, false);
 }
 
 /* out (+)= the transposed contractions by the matrices A[d][Q][n[d]] */
@@ -38,13 +38,13 @@ HOPS_LANES_CALLED void HopsDerhamTranspose(const Team &team, int dim, int Q, con
                                            const double *in, double *f, double *g, double *out, bool add)
 {
   if (dim == 2) {
-    Contract(team, n[1], Q, A[1], 1, n[1], 1, Q, in, f, false);
-    Contract(team, n[0], Q, A[0], 1, n[0], n[1], 1, f, out, add);
+    Contract(team, HopsLanesContraction(n[1], Q, Q), A[1], 1, n[1], 1, 1, in, f, false);
+    Contract(team, HopsLanesContraction(n[0], Q, Q), A[0], 1, n[0], n[1], 0, f, out, add);
     return;
   }
-  Contract(team, n[2], Q, A[2], 1, n[2], 1, Q * Q, in, g, false);
-  Contract(team, n[1], Q, A[1], 1, n[1], n[2], Q, g, f, false);
-  Contract(team, n[0], Q, A[0], 1, n[0], n[1] * n[2], 1, f, out, add);
+  Contract(team, HopsLanesContraction(n[2], Q, Q), A[2], 1, n[2], 1, 2, in, g, false);
+  Contract(team, HopsLanesContraction(n[1], Q, Q), A[1], 1, n[1], n[2], 1, g, f, false);
+  Contract(team, HopsLanesContraction(n[0], Q, Q), A[0], 1, n[0], n[1] * n[2], 0, f, out, add);
 }
 
 /* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[nc][Q^dim] */

@@ -24,21 +24,22 @@ struct HopsFaceApply {
     const double *B = diagonal ? k.BB : k.B;
     double       *e = scratch, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
     const int    *r = k.restr + (size_t)first * nf;
+    const HopsLanesContraction up(Q, P, Q), down(P, Q, P);
 
     if (!diagonal) {
       for (int i = team.lane(); i < nb * nf; i += team.size()) e[i] = r[i] < k.nT ? x[r[i]] : xg[r[i] - k.nT];
       team.Sync();
       if (fd == 2) {
-        Contract(team, Q, P, B, P, 1, nb * P, 1, e, f, false);
-        Contract(team, Q, P, B, P, 1, nb, Q, f, v, false);
-      } else Contract(team, Q, P, B, P, 1, nb, 1, e, v, false);
+        Contract(team, up, B, P, 1, nb * P, 0, e, f, false);
+        Contract(team, up, B, P, 1, nb, 1, f, v, false);
+      } else Contract(team, up, B, P, 1, nb, 0, e, v, false);
     }
     for (int i = team.lane(); i < nb * nq; i += team.size()) v[i] = (diagonal ? 1 : v[i]) * k.qdata[(size_t)first * nq + i];
     team.Sync();
     if (fd == 2) {
-      Contract(team, P, Q, B, 1, P, nb * Q, 1, v, f, false);
-      Contract(team, P, Q, B, 1, P, nb, P, f, e, false);
-    } else Contract(team, P, Q, B, 1, P, nb, 1, v, e, false);
+      Contract(team, down, B, 1, P, nb * Q, 0, v, f, false);
+      Contract(team, down, B, 1, P, nb, 1, f, e, false);
+    } else Contract(team, down, B, 1, P, nb, 0, v, e, false);
     for (int i = team.lane(); i < nb * nf; i += team.size()) Team::Add(r[i] < k.nT ? y + r[i] : yg + (r[i] - k.nT), e[i]);
   }
 };

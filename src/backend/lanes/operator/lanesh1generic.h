@@ -23,6 +23,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
             nm = HopsLanesPower(P > Q ? P : Q, dim);
   const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
             last = dim + (k.mass ? 1 : 0);
+  const HopsLanesContraction up(Q, P, Q), down(P, Q, P);
   double *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
@@ -34,7 +35,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
     for (int a = first; a < last; a++) {
       const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
 
-      Tensor(team, dim, Q, P, A, P, 1, e, f, g, v + (a - first) * nq, false);
+      Tensor(team, dim, up, A, P, 1, e, f, g, v + (a - first) * nq, false);
     }
     for (int q = team.lane(); q < nq; q += team.size()) {
       if (nd) {
@@ -57,7 +58,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
     for (int a = first; a < last; a++) {
       const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
 
-      Tensor(team, dim, P, Q, A, 1, P, v + (a - first) * nq, f, g, e, a > first);
+      Tensor(team, dim, down, A, 1, P, v + (a - first) * nq, f, g, e, a > first);
     }
     for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
     team.Sync();
@@ -72,6 +73,7 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
   const int dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
             nm = HopsLanesPower(P > Q ? P : Q, dim);
   const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
+  const HopsLanesContraction down(P, Q, P);
   double   *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
@@ -88,7 +90,7 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
         if (++c == dim) c = ++r;
       }
       team.Sync();
-      Tensor(team, dim, P, Q, A, 1, P, v, f, g, e, t > 0);
+      Tensor(team, dim, down, A, 1, P, v, f, g, e, t > 0);
     }
     for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
     team.Sync();

@@ -181,28 +181,10 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveCubes {
 
 /* ---- Other sizes: a team works on a patch, or on a host on a group of equal sizes ---- */
 
-/* e / n as a product, which a device does in two instructions and a division in twenty; e n < 2^31 */
-struct HopsPatchQuotient {
-  unsigned n, inverse;
-
-  HOPS_LANES explicit HopsPatchQuotient(int by) : n(by), inverse(0x80000000u / by + 1)
-  {
-  }
-
-  /* and the rest */
-  HOPS_LANES int operator()(int e, int *rest) const
-  {
-    const int q = (int)((unsigned long long)inverse * (unsigned)e >> 31);
-
-    *rest = e - q * (int)n;
-    return q;
-  }
-};
-
 /* Entries e = i + n0 (j + n1 k) of a brick */
 struct HopsPatchBrick {
   int               n[3], total;
-  HopsPatchQuotient by0, by1;
+  HopsLanesQuotient by0, by1;
 
   HOPS_LANES HopsPatchBrick(int n0, int n1, int n2) : n{n0, n1, n2}, total(n0 * n1 * n2), by0(n0), by1(n1)
   {

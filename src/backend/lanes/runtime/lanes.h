@@ -274,6 +274,24 @@ HOPS_LANES_CONSTEXPR int HopsLanesPower(int n, int d)
   return d == 3 ? n * n * n : (d == 2 ? n * n : n);
 }
 
+/* e / n as a product, which a device does in two instructions and a division in twenty; e n < 2^31 */
+struct HopsLanesQuotient {
+  unsigned n, inverse;
+
+  HOPS_LANES explicit HopsLanesQuotient(int by) : n(by), inverse(0x80000000u / by + 1)
+  {
+  }
+
+  /* and the rest */
+  HOPS_LANES int operator()(int e, int *rest) const
+  {
+    const int q = (int)((unsigned long long)inverse * (unsigned)e >> 31);
+
+    *rest = e - q * (int)n;
+    return q;
+  }
+};
+
 /* The weight of point q of a cell with Q in a direction, the first one fastest */
 HOPS_LANES_CALLED double HopsLanesWeight(int dim, int Q, const double *w, int q)
 {
