@@ -10,7 +10,7 @@ struct HopsLanesContraction {
   HopsLanesQuotient bybase, bygroups;
 
   HOPS_LANES HopsLanesContraction(int m, int n, int base)
-    : M(m), N(n), base(base), groups((m + HOPS_LANES_GROUP - 1) / HOPS_LANES_GROUP), bybase(base), bygroups(groups)
+      : M(m), N(n), base(base), groups((m + HOPS_LANES_GROUP - 1) / HOPS_LANES_GROUP), bybase(base), bygroups(groups)
   {
   }
 };

@@ -170,8 +170,8 @@ HOPS_LANES void HopsDerhamSweep(const HopsDerhamTables<P, Q> &tab, V *s, int str
   }
 }
 
-/* Component C of a cell's E-vector to its lattice, by NT lanes; all indices first, then all values. Lanes that
-   have no entry left repeat the last one: with a branch ptxas moves loads behind it */
+/* Component C of a cell's E-vector to its lattice, by NT lanes; all indices first, then all values. Lanes
+   that have no entry left repeat the last one: with a branch ptxas moves loads behind it */
 template <int P, int FAMILY, int DIM, int C, int NT>
 HOPS_LANES void HopsDerhamGather(const HopsDerhamCells &a, const int *restr, int t, double *lattice)
 {
@@ -357,9 +357,9 @@ HOPS_LANES void HopsDerhamRead(const Team &team, const HopsDerhamCells &a, int c
 
   if constexpr (Team::group > 1) HOPS_DERHAM_EACH(NC, HopsDerhamGroup<P, FAMILY, DIM, C, false, Team>(a, c, lattice));
   else
-    HOPS_DERHAM_EACH(NC,
-                     HopsDerhamGather<P, FAMILY, DIM, C, Team::halves * Team::lanes>(a, restr, team.half() * Team::lanes + team.lane(),
-                                                                                     lattice));
+    HOPS_DERHAM_EACH(NC, HopsDerhamGather<P, FAMILY, DIM, C, Team::halves * Team::lanes>(a, restr,
+                                                                                         team.half() * Team::lanes + team.lane(),
+                                                                                         lattice));
 }
 
 /* The result to the lattice: what a group adds from there */
@@ -545,12 +545,12 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
 {
   typedef typename Team::Value V;
   constexpr bool               DERIV = (TERMS & HOPS_DERHAM_DERIV) != 0, MASS = (TERMS & HOPS_DERHAM_MASS) != 0;
-  constexpr int  DF = HopsDerhamDerivative(FAMILY, 3), NC = HopsDerhamComponents(FAMILY, 3), ND = HopsDerhamComponents(DF, 3);
-  constexpr int  DATA = HopsDerhamData(Q, FAMILY, 3, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 3, TERMS);
-  const int      t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
+  constexpr int    DF = HopsDerhamDerivative(FAMILY, 3), NC = HopsDerhamComponents(FAMILY, 3), ND = HopsDerhamComponents(DF, 3);
+  constexpr int    DATA = HopsDerhamData(Q, FAMILY, 3, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 3, TERMS);
+  const int        t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
   const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 3);
-  const V *const qd = HopsLanesData<Team>(a.qdata, c, ALL);
-  V *const buffer   = mem + HopsDerhamLattice(P, FAMILY, 3, NC), *const dbuffer =
+  const V *const   qd    = HopsLanesData<Team>(a.qdata, c, ALL);
+  V *const buffer        = mem + HopsDerhamLattice(P, FAMILY, 3, NC), *const dbuffer =
                                                                  buffer +
                                                                  HopsDerhamLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
   const bool first = MASS && team.half() == 0, second = DERIV && team.half() == Team::halves - 1;
@@ -589,11 +589,11 @@ HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> 
   typedef typename Team::Value V;
   constexpr bool               DERIV = (TERMS & HOPS_DERHAM_DERIV) != 0, MASS = (TERMS & HOPS_DERHAM_MASS) != 0;
   constexpr int                NC = HopsDerhamComponents(FAMILY, 2);
-  constexpr int  DATA = HopsDerhamData(Q, FAMILY, 2, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 2, TERMS);
-  const int      t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
+  constexpr int    DATA = HopsDerhamData(Q, FAMILY, 2, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 2, TERMS);
+  const int        t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
   const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 2);
-  const V *const qd = HopsLanesData<Team>(a.qdata, c, ALL);
-  V *const buffer   = mem + HopsDerhamLattice(P, FAMILY, 2, NC), *const dbuffer =
+  const V *const   qd    = HopsLanesData<Team>(a.qdata, c, ALL);
+  V *const buffer        = mem + HopsDerhamLattice(P, FAMILY, 2, NC), *const dbuffer =
                                                                  buffer + HopsDerhamLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
 
   HopsDerhamRead<P, FAMILY, 2>(team, a, c, restr, mem);

@@ -21,9 +21,9 @@ struct HopsFaceApply {
   {
     const int fd = k.fd, P = k.P, Q = k.Q, nf = HopsLanesPower(P, fd), nq = HopsLanesPower(Q, fd), first = team.index() * k.nb,
               nb = k.nb < k.n - first ? k.nb : k.n - first, nm = nf > nq ? nf : nq;
-    const double *B = diagonal ? k.BB : k.B;
-    double       *e = scratch, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
-    const int    *r = k.restr + (size_t)first * nf;
+    const double              *B = diagonal ? k.BB : k.B;
+    double                    *e = scratch, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
+    const int                 *r = k.restr + (size_t)first * nf;
     const HopsLanesContraction up(Q, P, Q), down(P, Q, P);
 
     if (!diagonal) {

@@ -24,7 +24,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
   const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
             last = dim + (k.mass ? 1 : 0);
   const HopsLanesContraction up(Q, P, Q), down(P, Q, P);
-  double *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
+  double                    *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
     const int    *restr = k.restr + (size_t)cell * nn;
@@ -71,10 +71,10 @@ template <class Team>
 HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
 {
   const int dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
-            nm = HopsLanesPower(P > Q ? P : Q, dim);
-  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
+            nm                  = HopsLanesPower(P > Q ? P : Q, dim);
+  const int                  nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
   const HopsLanesContraction down(P, Q, P);
-  double   *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
+  double                    *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
     const int *restr = k.restr + (size_t)cell * nn;

@@ -186,9 +186,7 @@ struct HopsPatchBrick {
   int               n[3], total;
   HopsLanesQuotient by0, by1;
 
-  HOPS_LANES HopsPatchBrick(int n0, int n1, int n2) : n{n0, n1, n2}, total(n0 * n1 * n2), by0(n0), by1(n1)
-  {
-  }
+  HOPS_LANES HopsPatchBrick(int n0, int n1, int n2) : n{n0, n1, n2}, total(n0 * n1 * n2), by0(n0), by1(n1) {}
 
   /* f(e, i, j, k), shared among the lanes; one lane divides by nothing */
   template <class Team, class F> HOPS_LANES void Each(const Team &team, const F &f) const
@@ -210,8 +208,8 @@ struct HopsPatchBrick {
 
 /* One product of a brick: out = S^T in or S in along direction d, whose entries have distance `stride` */
 template <class Team, class W>
-HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const HopsPatchBrick &brick, int d, int stride,
-                                         const W *__restrict__ S, bool transpose, const W *in, W *out)
+HOPS_LANES_CALLED void HopsPatchMultiply(const Team &team, const HopsPatchBrick &brick, int d, int stride, const W *__restrict__ S,
+                                         bool transpose, const W *in, W *out)
 {
   const int n = brick.n[d], R = (n + 1) / 2 * 2;
 
@@ -280,8 +278,8 @@ template <class T, class V> struct HopsPatchSolveBricks {
     typedef typename Team::template Of<T> W;
     constexpr int                         G = Team::group;
     const HopsLanesPatchRecord           &p = a.patches[q];
-    auto      patch = [&](int g) -> const HopsLanesPatchRecord      &{ return G == 1 ? p : a.patches[q + (g < of ? g : of - 1)]; };
-    auto      scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
+    auto patch = [&](int g) -> const HopsLanesPatchRecord & { return G == 1 ? p : a.patches[q + (g < of ? g : of - 1)]; };
+    auto scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
     const HopsPatchBrick brick(p.size[0], p.size[1], dim == 3 ? p.size[2] : 1);
     const int            total = brick.total;
     const W             *S[3];
