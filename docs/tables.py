@@ -189,9 +189,10 @@ def _(rows):
     return ["mesh", "p", "million", "l1-Jacobi", "two sweeps", "Chebyshev 1", "2", "3", "1, double", "hypre's cycle, l1-Jacobi"], out
 
 
-@table("gpu-operator", "gpu/operator.csv", "gpu/setup.csv")
-def _(rows, setup):
+@table("gpu-operator", "gpu/operator.csv")
+def _(rows):
     h1, out = pick(rows, element="h1"), []
+    setup = pick(h1, cells="curved")
     for p in values(setup, "order"):
         line = [p]
         for q in (p + 1, p + 2):
