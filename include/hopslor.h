@@ -63,8 +63,10 @@
   Where a space from arrays was given no essential unknowns, they are the Dirichlet rows of the operator,
   those with a diagonal entry alone. Two products with random vectors find them in each `PCSetUp()`: a row
   that couples to others passes for one with a probability of 1e-12. Where the space has a list, it must have
-  all of them. Nothing is looked for where the operator has a null space attached. A `MATMFFD`, whose products
-  have the errors of finite differences, needs a list, a null space or a mass coefficient.
+  all of them, and no row that couples to others: else `PETSC_ERR_ARG_INCOMP`. Where their diagonal is not 1,
+  and the whole is not scaled, these rows are scaled by it, unless `-pc_lor_scale none`. Nothing is looked
+  for where the operator has a null space attached. A `MATMFFD`, whose products have the errors of finite
+  differences, needs a list, a null space or a mass coefficient.
 
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
   operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises

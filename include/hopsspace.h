@@ -63,7 +63,7 @@ PETSC_EXTERN const char *const HopsFamilies[];
 
 /*S
   HopsCoefficient - a scalar, diagonal or full symmetric tensor field: constant, per cell, function of x, at
-  quadrature points, or taken from the pointwise functions of a `PetscDS`.
+  quadrature points, at nodes, or taken from the pointwise functions of a `PetscDS`.
 
   Level: beginner
 
@@ -72,7 +72,8 @@ PETSC_EXTERN const char *const HopsFamilies[];
   triangle: xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D).
 
 .seealso: `HopsCoefficientCreateConstant()`, `HopsCoefficientCreateCell()`, `HopsCoefficientCreateFunction()`,
-          `HopsCoefficientCreateQuadrature()`, `MatPASetDiffusion()`, `MatPASetMass()`
+          `HopsCoefficientCreateQuadrature()`, `HopsCoefficientCreateNodal()`, `MatPASetDiffusion()`,
+          `MatPASetMass()`
 S*/
 typedef struct _p_HopsCoefficient *HopsCoefficient;
 
@@ -133,6 +134,7 @@ PETSC_EXTERN PetscErrorCode HopsCoefficientSetDeviceContext(HopsCoefficient, siz
 PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceSource(HopsSpace, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceContext(HopsSpace, void *, size_t);
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace, PetscInt, PetscInt, const PetscScalar[], HopsCoefficient *);
+PETSC_EXTERN PetscErrorCode HopsCoefficientCreateNodal(HopsSpace, PetscInt, const PetscScalar[], HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientReference(HopsCoefficient);
 PETSC_EXTERN PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientView(HopsCoefficient, PetscViewer);

@@ -120,6 +120,8 @@ typedef enum {
   PCLOR_SCALE_DIAGONAL
 } PCLORScale;
 
+typedef struct _HopsLORBetween HopsLORBetween; /* pclorbetween.c */
+
 /* PCLOR's data; PCPATCHFD uses those members that PCLORGetForm() works on */
 typedef struct {
   const char           *name;   /* of the PC in messages, and of its public functions */
@@ -128,6 +130,7 @@ typedef struct {
   HopsSpace             userspace;
   HopsSpace             found, foundof; /* a space from arrays with the operator's Dirichlet rows, and without */
   PetscInt              nfound;         /* their number; 0: not in use */
+  PetscScalar          *dirichlet;      /* [ness] the operator's diagonal entries of essential rows, or NULL: not known */
   PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
   PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
   HopsCoefficient       userdiffusion, usermass;
@@ -171,7 +174,11 @@ typedef struct {
   PCLORScale  scaletype;
   Vec         scale, scaled; /* D, or NULL; D x */
   const char *notscaled;     /* why not, where it was the default */
-  PetscReal   zeromass;      /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  PetscBool   scaledrows;    /* of Dirichlet rows alone */
+  /* src/pc/lor/pclorbetween.c: the operator's unknowns are others than the space's */
+  Mat             prolongation, transformation;
+  HopsLORBetween *between;  /* or NULL */
+  PetscReal       zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */

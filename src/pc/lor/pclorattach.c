@@ -69,18 +69,16 @@ typedef enum {
   ROW_ZERO
 } Row;
 
-/* What the rows are: where two vectors of random numbers have the same quotient of product and entry */
-static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[])
+/* What the rows are: where two vectors of random numbers have the same quotient q of product and entry */
+static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[], PetscScalar q[])
 {
   const PetscReal    tol = 1e-12; /* above rounding errors; a row that couples passes once in 1e12 */
   Vec                x, y;
   PetscRandom        random;
-  PetscScalar       *q;
   const PetscScalar *ax, *ay;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(PetscMalloc1(n, &q));
   PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
   PetscCall(PetscRandomSetType(random, PETSCRAND48)); /* PETSc's other generators may give one number many times */
   PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
@@ -100,7 +98,6 @@ static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[])
     PetscCall(VecRestoreArrayRead(y, &ay));
   }
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(PetscFree(q));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,7 +133,8 @@ static PetscErrorCode PCLORRowsTell(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A list that the user gave has all Dirichlet rows of the operator */
+/* A list that the user gave has all Dirichlet rows of the operator, and no others: rows of zeros do, which
+   an operator that masks vectors has */
 static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Row row[])
 {
   char     why[HOPS_WHY_LENGTH] = "";
@@ -144,8 +142,18 @@ static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Row
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT; ++i) {
+    PetscBool listed;
+
     while (next < sp->ness && sp->essT[next] < i) ++next;
-    if (row[i] == ROW_DIAGONAL && (next == sp->ness || sp->essT[next] != i))
+    listed = next < sp->ness && sp->essT[next] == i ? PETSC_TRUE : PETSC_FALSE;
+    if (row[i] == ROW_COUPLED && listed)
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " is in the space's list of essential unknowns, and its row of the operator couples it to others: leave "
+                           "it out of the list, or make the row Dirichlet (MatZeroRowsColumns()); without a list %s finds the "
+                           "Dirichlet rows in the operator",
+                           sp->rstart + i, lor->name));
+    if (row[i] == ROW_DIAGONAL && !listed)
       PetscCall(HopsRefuse(why,
                            "Row %" PetscInt_FMT
                            " of the operator is a Dirichlet row (it has a diagonal entry alone), and the space's "
@@ -153,6 +161,15 @@ static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Row
                            sp->rstart + i, lor->name));
   }
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal of the rows of the space's essential unknowns, which the products tell */
+static PetscErrorCode PCLORSetDirichletDiagonal(PC_LOR *lor, HopsSpace sp, const PetscScalar q[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ness, &lor->dirichlet));
+  for (PetscInt e = 0; e < sp->ness; ++e) lor->dirichlet[e] = q[sp->essT[e]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,11 +187,12 @@ static PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool e
     next += was ? 1 : 0;
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCLORResetFound(lor));
-  PetscCall(HopsSpaceCreateEssential_Private(sp, ess, &lor->found));
-  PetscCall(HopsSpaceReference(sp));
-  lor->foundof = sp;
+  if (!same) {
+    PetscCall(PCLORResetFound(lor));
+    PetscCall(HopsSpaceCreateEssential_Private(sp, ess, &lor->found));
+    PetscCall(HopsSpaceReference(sp));
+    lor->foundof = sp;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,6 +201,7 @@ PetscErrorCode PCLORResetFound(PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(HopsSpaceDestroy(&lor->found));
   PetscCall(HopsSpaceDestroy(&lor->foundof));
+  PetscCall(PetscFree(lor->dirichlet));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,26 +211,27 @@ PetscErrorCode PCLORResetFound(PC_LOR *lor)
 */
 PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp, HopsSpace *use)
 {
-  char       why[HOPS_WHY_LENGTH] = "";
-  PetscInt64 n[2]                 = {sp->ness, 0};
-  PetscBool  tell, *ess;
-  Row       *row;
+  char         why[HOPS_WHY_LENGTH] = "";
+  PetscInt64   n[2]                 = {sp->ness, 0};
+  PetscBool    tell, diagonal, *ess;
+  PetscScalar *q;
+  Row         *row;
 
   PetscFunctionBegin;
   *use = sp;
   PetscCall(PCLORRowsTell(pc, lor, pa, sp, &tell));
   if (!tell) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(sp->nT, &row, sp->nT, &ess));
-  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row));
+  PetscCall(PetscMalloc3(sp->nT, &row, sp->nT, &ess, sp->nT, &q));
+  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row, q));
   for (PetscInt i = 0; i < sp->nT; ++i) {
     ess[i] = row[i] == ROW_DIAGONAL ? PETSC_TRUE : PETSC_FALSE;
     n[1] += ess[i];
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  if (n[1] == sp->N) n[1] = 0;
-  if (n[0]) {
-    if (n[1]) PetscCall(PCLORCheckList(pc, lor, sp, row));
-  } else {
+  diagonal = n[1] == sp->N ? PETSC_TRUE : PETSC_FALSE;
+  if (diagonal) n[1] = 0;
+  if (n[0] && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
+  if (!n[0]) {
     for (PetscInt i = 0; i < sp->nT; ++i)
       if (row[i] == ROW_ZERO)
         PetscCall(HopsRefuse(why,
@@ -226,6 +246,7 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
       *use        = lor->found;
     }
   }
-  PetscCall(PetscFree2(row, ess));
+  PetscCall(PCLORSetDirichletDiagonal(lor, *use, q));
+  PetscCall(PetscFree3(row, ess, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -359,6 +359,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   lor->unknown = PETSC_FALSE;
   lor->nfound  = 0;
+  PetscCall(PetscFree(lor->dirichlet));
   PetscCall(PCLORFindSpace(pc, lor, pa, &sp, &lor->source));
   if (pa && pa->tensor && !lor->userspace) {
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));

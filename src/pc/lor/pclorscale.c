@@ -46,6 +46,32 @@ static PetscErrorCode PCLORScaleEntries(HopsSpace sp, Vec d, Vec scale, char why
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The diagonal of Dirichlet rows is known by the products that looked at them. Rows of 1e8 in an operator
+  beside rows of 1 in the matrix would hide the other residuals in the norms of a Krylov method.
+*/
+static PetscErrorCode PCLORScaleRows(PC_LOR *lor)
+{
+  const HopsSpace sp    = lor->form->space;
+  PetscBool       other = PETSC_FALSE;
+  PetscScalar    *s;
+
+  PetscFunctionBegin;
+  for (PetscInt e = 0; lor->dirichlet && e < sp->ness; ++e)
+    if (PetscRealPart(lor->dirichlet[e]) > 0.0 && PetscAbsScalar(lor->dirichlet[e] - 1.0) > 1e-8) other = PETSC_TRUE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &other, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)sp)));
+  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceCreateVec(sp, &lor->scale));
+  PetscCall(VecDuplicate(lor->scale, &lor->scaled));
+  PetscCall(VecSet(lor->scale, 1.0));
+  PetscCall(VecGetArray(lor->scale, &s));
+  for (PetscInt e = 0; e < sp->ness; ++e)
+    if (PetscRealPart(lor->dirichlet[e]) > 0.0) s[sp->essT[e]] = 1.0 / PetscSqrtReal(PetscRealPart(lor->dirichlet[e]));
+  PetscCall(VecRestoreArray(lor->scale, &s));
+  lor->scaledrows = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
 {
   char        why[HOPS_WHY_LENGTH] = "";
@@ -57,9 +83,13 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(VecDestroy(&lor->scale));
   PetscCall(VecDestroy(&lor->scaled));
-  lor->notscaled = NULL;
-  if (lor->scaletype == PCLOR_SCALE_NONE || (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown))
+  lor->notscaled  = NULL;
+  lor->scaledrows = PETSC_FALSE;
+  if (lor->scaletype == PCLOR_SCALE_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown) {
+    PetscCall(PCLORScaleRows(lor));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &has));
   if (!has) {
     A = pc->mat;
@@ -72,6 +102,7 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
              ((PetscObject)A)->type_name);
   if (!has) {
     lor->notscaled = "the operator gives no diagonal";
+    PetscCall(PCLORScaleRows(lor));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsSpaceCreateVec(lor->form->space, &d));
@@ -130,7 +161,9 @@ PetscErrorCode PCLORViewAttach(PC_LOR *lor, PetscViewer viewer)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "essential unknowns: %" PetscInt_FMT " Dirichlet rows of the operator\n", lor->nfound));
   if (lor->unknown) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficient of the diffusion: 1, as none is known\n"));
-  if (lor->scale) PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal\n"));
-  if (lor->notscaled) PetscCall(PetscViewerASCIIPrintf(viewer, "not scaled: %s\n", lor->notscaled));
+  if (lor->scale)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal%s\n", lor->scaledrows ? " in Dirichlet rows" : ""));
+  if (lor->notscaled)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not scaled%s: %s\n", lor->scaledrows ? " elsewhere" : "", lor->notscaled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
