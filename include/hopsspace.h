@@ -24,7 +24,8 @@
 
 .seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`,
 `HopsSpaceCreateL2()`,
-          `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
+          `HopsSpaceCreateFromNodes()`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`,
+          `HopsFamily`, `MATPA`, `PCLOR`
 S*/
 typedef struct _p_HopsSpace *HopsSpace;
 
@@ -104,6 +105,14 @@ PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscI
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
                                                             const PetscInt[], PetscInt, const PetscReal[], PetscInt,
                                                             const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromNodes(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt64[],
+                                                     const PetscInt[], const PetscReal[], PetscInt, const PetscInt64[],
+                                                     HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsGetNodeOrder(PetscInt, PetscInt, const char[], PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsGetNodeOrderFromPoints(PetscInt, PetscInt, const PetscReal[], PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceGetNodeNumbers(HopsSpace, PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceGlobalToElements(HopsSpace, Vec, PetscScalar[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceElementsToGlobal(HopsSpace, const PetscScalar[], InsertMode, Vec);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatSetHopsSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);

@@ -130,6 +130,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
                                    ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n",
                                    HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder,
                                    space->backend->name));
+  if (space->turned) PetscCall(PetscViewerASCIIPrintf(viewer, "all cells left-handed, turned\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
