@@ -68,6 +68,11 @@
   for where the operator has a null space attached. A `MATMFFD`, whose products have the errors of finite
   differences, needs a list, a null space or a mass coefficient.
 
+  An operator with a block of up to 6 entries for each unknown of an H1 space (`MatSetBlockSize()`), as
+  elasticity of a code whose mesh is known by arrays, gets the matrix of each component by itself, with
+  that component's Dirichlet rows. All have the coefficients of `PCLORSetCoefficients()`, or 1 and the
+  scale by the diagonal.
+
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
   operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises
   `PETSC_ERR_ARG_INCOMP`; likewise where the operator takes constants to zero and the space has essential

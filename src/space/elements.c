@@ -61,7 +61,7 @@ static PetscErrorCode HopsElementUnit(HopsSpace sp, Vec x, PetscInt *nc, MPI_Dat
                N, sp->N);
   }
   PetscCall(HopsElementSF(sp));
-  *unit = MPIU_SCALAR;
+  *unit = MPIU_SCALAR; /* PetscSF sums no type of one scalar but the scalar itself */
   if (*nc > 1) {
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)*nc, MPIU_SCALAR, unit));
     PetscCallMPI(MPI_Type_commit(unit));
@@ -130,25 +130,6 @@ PetscErrorCode HopsSpaceGlobalToElements(HopsSpace space, Vec x, PetscScalar e[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds component k of what other ranks own: sums of blocks are none of MPI's operations */
-static PetscErrorCode HopsElementAdd(HopsSpace sp, PetscInt nc, PetscInt k, const PetscScalar other[], PetscScalar a[])
-{
-  const PetscInt n = sp->nL - sp->nT;
-  PetscScalar   *leaf, *root;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &leaf));
-  PetscCall(PetscMalloc1(sp->nT, &root));
-  for (PetscInt i = 0; i < n; ++i) leaf[i] = other[i * nc + k];
-  for (PetscInt i = 0; i < sp->nT; ++i) root[i] = a[i * nc + k];
-  PetscCall(PetscSFReduceBegin(sp->elementsf, MPIU_SCALAR, leaf, root, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(sp->elementsf, MPIU_SCALAR, leaf, root, MPIU_SUM));
-  for (PetscInt i = 0; i < sp->nT; ++i) a[i * nc + k] = root[i];
-  PetscCall(PetscFree(leaf));
-  PetscCall(PetscFree(root));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   HopsSpaceElementsToGlobal - Gathers values that a code holds cell by cell (an E-vector) into a vector.
 
@@ -203,11 +184,8 @@ PetscErrorCode HopsSpaceElementsToGlobal(HopsSpace space, const PetscScalar e[],
       }
     }
   }
-  if (mode == INSERT_VALUES) {
-    PetscCall(PetscSFReduceBegin(sp->elementsf, unit, other, a, MPI_REPLACE));
-    PetscCall(PetscSFReduceEnd(sp->elementsf, unit, other, a, MPI_REPLACE));
-  } else
-    for (PetscInt k = 0; k < nc; ++k) PetscCall(HopsElementAdd(sp, nc, k, other, a));
+  PetscCall(PetscSFReduceBegin(sp->elementsf, unit, other, a, mode == ADD_VALUES ? MPIU_SUM : MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sp->elementsf, unit, other, a, mode == ADD_VALUES ? MPIU_SUM : MPI_REPLACE));
   PetscCall(VecRestoreArrayWrite(x, &a));
   PetscCall(PetscFree(other));
   if (nc > 1) PetscCallMPI(MPI_Type_free(&unit));

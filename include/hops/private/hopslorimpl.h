@@ -130,7 +130,8 @@ typedef struct {
   HopsSpace             userspace;
   HopsSpace             found, foundof; /* a space from arrays with the operator's Dirichlet rows, and without */
   PetscInt              nfound;         /* their number; 0: not in use */
-  PetscScalar          *dirichlet;      /* [ness] the operator's diagonal entries of essential rows, or NULL: not known */
+  PetscInt              ndirichlet;     /* rows of the next one */
+  PetscScalar          *dirichlet;      /* the operator's diagonal in Dirichlet rows, 1 in others; NULL: not known */
   PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
   PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
   HopsCoefficient       userdiffusion, usermass;
@@ -196,9 +197,24 @@ PETSC_INTERN PetscErrorCode PCLORDestroyUser(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORFindSpace(PC, PC_LOR *, const Mat_PA *, HopsSpace *, HopsSource *);
 PETSC_INTERN PetscErrorCode PCLORFindEssential(PC, PC_LOR *, const Mat_PA *, HopsSpace, HopsSpace *use);
 PETSC_INTERN PetscErrorCode PCLORResetFound(PC_LOR *);
+/* What a row of the operator is, by products with random vectors; q[n]: its diagonal entry, where it has
+   no other */
+typedef enum {
+  HOPS_ROW_COUPLED,
+  HOPS_ROW_DIAGONAL, /* as Dirichlet rows are */
+  HOPS_ROW_ZERO
+} HopsRow;
+PETSC_INTERN PetscErrorCode PCLORRowsTell(PC, PC_LOR *, const Mat_PA *, HopsSpace, PetscInt nc, PetscBool *);
+PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[]);
+PETSC_INTERN PetscErrorCode PCLORRefuseZeroRows(PC, PetscInt n, const HopsRow row[]);
+PETSC_INTERN PetscErrorCode PCLORSetDirichlet(PC_LOR *, PetscInt n, const HopsRow row[], const PetscScalar q[]);
+/* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */
+PETSC_INTERN PetscErrorCode PCLORCountComponents(PC, HopsSpace, PetscInt *nc);
+PETSC_INTERN PetscErrorCode PCLORCheckComponents(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORGetFormComponents(PC, PC_LOR *, HopsSpace, PetscInt nc);
 PETSC_INTERN PetscErrorCode PCLORSetFromOptionsConstants(PC, HopsOptionItems);
 /* src/pc/lor/pclorscale.c */
-PETSC_INTERN PetscErrorCode PCLORSetUpScale(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetUpScale(PC, PC_LOR *, PetscInt nc, const HopsForm form[]);
 PETSC_INTERN PetscErrorCode PCLORScaleBegin(PC_LOR *, Vec, Vec *);
 PETSC_INTERN PetscErrorCode PCLORScaleEnd(PC_LOR *, Vec);
 PETSC_INTERN PetscErrorCode PCLORViewAttach(PC_LOR *, PetscViewer);

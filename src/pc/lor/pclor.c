@@ -237,7 +237,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscCall(PCLORCheckConstants(pc, lor));
-  PetscCall(PCLORSetUpScale(pc, lor));
+  PetscCall(PCLORSetUpScale(pc, lor, 1, &lor->form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,7 +252,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscCheck(!lor->block->couple || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: "
              "-pc_lor_drop_tol is for scalar symmetric forms, or for components apart (-pc_lor_couple 0); remove it");
-  PetscCheck(lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!lor->block->jacobian || lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_lor_scale diagonal is for scalar symmetric forms, and this one has several components or first-order terms, "
              "which "
              "come with their coefficients: remove it");
@@ -268,6 +268,10 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
     PetscCall(VecDestroy(&lor->block->x));
     PetscCall(VecDestroy(&lor->block->y));
     PetscCall(MatCreateVecs(lor->mat, &lor->block->x, &lor->block->y));
+  }
+  if (!lor->block->jacobian) {
+    PetscCall(PCLORCheckComponents(pc, lor));
+    PetscCall(PCLORSetUpScale(pc, lor, lor->block->nc, lor->block->part));
   }
   if (lor->mat == lor->block->mat) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetNullSpace(lor->block->mat, &nsp));

@@ -318,8 +318,16 @@ static HopsLORPoints PCLORGetPoints(const Mat_PA *pa)
 static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp)
 {
   const PetscBool known = lor->userdiffusion || lor->usermass || (pa && pa->form->space) ? PETSC_TRUE : PETSC_FALSE;
+  PetscInt        nc    = 1;
 
   PetscFunctionBegin;
+  if (!lor->scalar) PetscCall(PCLORCountComponents(pc, sp, &nc));
+  if (nc > 1) {
+    PetscCall(PCLORSetFormSpace(lor, sp));
+    PetscCall(HopsFormReset(lor->form));
+    PetscCall(PCLORGetFormComponents(pc, lor, sp, nc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
   PetscCall(PCLORSetFormSpace(lor, sp));
