@@ -73,6 +73,9 @@
   that component's Dirichlet rows. All have the coefficients of `PCLORSetCoefficients()`, or 1 and the
   scale by the diagonal.
 
+  Where the operator's unknowns are others than the space's, `PCLORSetProlongation()` tells of constraints
+  (hanging nodes), `PCLORSetTransformation()` of another basis.
+
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
   operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises
   `PETSC_ERR_ARG_INCOMP`; likewise where the operator takes constants to zero and the space has essential
@@ -141,6 +144,8 @@ typedef enum {
 PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode PCLORSetProlongation(PC, Mat);
+PETSC_EXTERN PetscErrorCode PCLORSetTransformation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCLORSetCouple(PC, PetscBool);

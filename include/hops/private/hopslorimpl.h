@@ -208,6 +208,20 @@ PETSC_INTERN PetscErrorCode PCLORRowsTell(PC, PC_LOR *, const Mat_PA *, HopsSpac
 PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[]);
 PETSC_INTERN PetscErrorCode PCLORRefuseZeroRows(PC, PetscInt n, const HopsRow row[]);
 PETSC_INTERN PetscErrorCode PCLORSetDirichlet(PC_LOR *, PetscInt n, const HopsRow row[], const PetscScalar q[]);
+PETSC_INTERN PetscErrorCode PCLORSetFound(PC_LOR *, HopsSpace, const PetscBool ess[]);
+/* src/pc/lor/pclorbetween.c: operators with other unknowns than the space's */
+static inline PetscBool PCLORIsBetween(const PC_LOR *lor)
+{
+  return lor->prolongation || lor->transformation ? PETSC_TRUE : PETSC_FALSE;
+}
+PETSC_INTERN PetscErrorCode PCLORComposeBetween(PC, PetscBool add);
+PETSC_INTERN PetscErrorCode PCLORBetweenFind(PC, PC_LOR *, HopsSpace, HopsSpace *use);
+PETSC_INTERN PetscErrorCode PCLORBetweenSetUp(PC, PC_LOR *, Mat *);
+PETSC_INTERN PetscErrorCode PCLORBetweenDiagonal(PC_LOR *, Vec d, Vec r);
+PETSC_INTERN PetscErrorCode PCLORBetweenBegin(PC_LOR *, Vec x, Vec y, Vec *xi, Vec *yi);
+PETSC_INTERN PetscErrorCode PCLORBetweenEnd(PC_LOR *, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode PCLORBetweenView(PC_LOR *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCLORBetweenDestroy(PC_LOR *);
 /* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */
 PETSC_INTERN PetscErrorCode PCLORCountComponents(PC, HopsSpace, PetscInt *nc);
 PETSC_INTERN PetscErrorCode PCLORCheckComponents(PC, PC_LOR *);

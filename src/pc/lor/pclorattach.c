@@ -122,7 +122,7 @@ PetscErrorCode PCLORRowsTell(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp,
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
-  sizes = n == nc * sp->nT ? PETSC_TRUE : PETSC_FALSE; /* else refused later */
+  sizes = !nc || n == nc * sp->nT ? PETSC_TRUE : PETSC_FALSE; /* else refused later */
   PetscCall(MPIU_Allreduce(&sizes, yes, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,7 +187,7 @@ PetscErrorCode PCLORRefuseZeroRows(PC pc, PetscInt n, const HopsRow row[])
 }
 
 /* The space with the found unknowns, made anew when they are others than last time */
-static PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool ess[])
+PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool ess[])
 {
   PetscBool same = lor->foundof == sp ? PETSC_TRUE : PETSC_FALSE;
   PetscInt  next = 0;

@@ -321,7 +321,7 @@ static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, Ho
   PetscInt        nc    = 1;
 
   PetscFunctionBegin;
-  if (!lor->scalar) PetscCall(PCLORCountComponents(pc, sp, &nc));
+  if (!lor->scalar && !PCLORIsBetween(lor)) PetscCall(PCLORCountComponents(pc, sp, &nc));
   if (nc > 1) {
     PetscCall(PCLORSetFormSpace(lor, sp));
     PetscCall(HopsFormReset(lor->form));
@@ -329,7 +329,8 @@ static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, Ho
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
+  if (PCLORIsBetween(lor)) PetscCall(PCLORBetweenFind(pc, lor, sp, &sp));
+  else PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
   PetscCall(PCLORSetFormSpace(lor, sp));
   if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
   else if (!known && !lor->scalar && sp->family == HOPS_H1) {
@@ -369,6 +370,10 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   lor->nfound  = 0;
   PetscCall(PetscFree(lor->dirichlet));
   PetscCall(PCLORFindSpace(pc, lor, pa, &sp, &lor->source));
+  PetscCheck(sp || !PCLORIsBetween(lor), comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PCLORSetProlongation() and PCLORSetTransformation() are for spaces that are given: MatSetHopsSpace(), "
+             "DMSetHopsSpace() "
+             "or PCLORSetSpace()");
   if (pa && pa->tensor && !lor->userspace) {
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
     PetscCall(PCLORGetFormTensor(pc, lor, pa->tensor));
@@ -387,8 +392,9 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(HopsSpaceSetVecTypeFromMat(lor->form->space, pc->pmat));
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
-    PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;
-    PetscInt  N;
+    PetscBool ok =
+      PCLORIsBetween(lor) || n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;
+    PetscInt N;
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));

@@ -12,6 +12,7 @@ static PetscErrorCode PCLORScaleCreateVec(PC_LOR *lor, Vec *v)
 {
   PetscFunctionBegin;
   if (lor->block) PetscCall(VecDuplicate(lor->block->x, v));
+  else if (lor->between) PetscCall(MatCreateVecs(lor->mat, v, NULL)); /* with a prolongation */
   else PetscCall(HopsSpaceCreateVec(lor->form->space, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,6 +126,13 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor, PetscInt nc, const HopsForm f
   lor->notscaled  = NULL;
   lor->scaledrows = PETSC_FALSE;
   if (lor->scaletype == PCLOR_SCALE_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->transformation) {
+    PetscCheck(lor->scaletype == PCLOR_SCALE_DEFAULT, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_lor_scale diagonal takes the diagonal of an operator of nodal values, and this one's unknowns are others "
+               "(PCLORSetTransformation()): give the coefficients (PCLORSetCoefficients()) and use -pc_lor_scale none");
+    if (lor->unknown) lor->notscaled = "the operator's unknowns are no nodal values";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown) {
     PetscCall(PCLORScaleRows(lor));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,7 +156,14 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor, PetscInt nc, const HopsForm f
   PetscCall(VecDuplicate(d, &lor->scale));
   PetscCall(VecDuplicate(d, &lor->scaled));
   PetscCall(MatGetDiagonal(A, d));
-  PetscCall(PCLORReferenceDiagonal(lor, nc, form, lor->scale));
+  if (lor->between) {
+    Vec nodal;
+
+    PetscCall(HopsSpaceCreateVec(lor->form->space, &nodal));
+    PetscCall(PCLORFormDiagonal(form[0], nodal));
+    PetscCall(PCLORBetweenDiagonal(lor, nodal, lor->scale));
+    PetscCall(VecDestroy(&nodal));
+  } else PetscCall(PCLORReferenceDiagonal(lor, nc, form, lor->scale));
   PetscCall(PCLORScaleEntries(d, lor->scale, why));
   PetscCall(VecDestroy(&d));
   any = why[0] ? 1 : 0;
