@@ -20,5 +20,10 @@ done
     requires: petsc4py
     args: hops
 
+  test:
+    suffix: dolfinx
+    requires: dolfinx
+    args: dolfinx
+
 TEST*/
 END
