@@ -33,6 +33,8 @@
                                      in
                                      place of what is known of it (default 1 where the next is given)
 . -pc_lor_mass <c>                 - and this one for its mass term (default 0 where the one before is given)
+. -pc_lor_elasticity <lambda,mu>  - Lame's coefficients of an operator with a component for each
+direction, see `PCLORSetElasticity()`
 . -pc_lor_scale <none|diagonal>    - scale the low-order-refined matrix by the operator's diagonal (default
                                      where no coefficient is known)
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned
@@ -70,8 +72,8 @@
 
   An operator with a block of up to 6 entries for each unknown of an H1 space (`MatSetBlockSize()`), as
   elasticity of a code whose mesh is known by arrays, gets the matrix of each component by itself, with
-  that component's Dirichlet rows. All have the coefficients of `PCLORSetCoefficients()`, or 1 and the
-  scale by the diagonal.
+  that component's Dirichlet rows. They are those of elasticity (`PCLORSetElasticity()`), or all have the
+  coefficients of `PCLORSetCoefficients()`, or 1 and the scale by the diagonal.
 
   Where the operator's unknowns are others than the space's, `PCLORSetProlongation()` tells of constraints
   (hanging nodes), `PCLORSetTransformation()` of another basis.
@@ -144,6 +146,7 @@ typedef enum {
 PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode PCLORSetElasticity(PC, HopsCoefficient, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode PCLORSetProlongation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetTransformation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);

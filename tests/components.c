@@ -3,6 +3,7 @@ static char help[] = "Elasticity of a code that hops knows the mesh of by arrays
   -fix <all|side|slide>              : Dirichlet rows: of the boundary, of one side, of two sides component by component\n\
   -nu <nu>                           : Poisson's ratio\n\
   -shell                             : a shell in place of the assembled matrix\n\
+  -elastic <cell|nodal|function>     : Lame's coefficients are told in this way\n\
   -compare                           : each component's low-order-refined matrix is that of a scalar field\n\
   -errors                            : what is refused\n\n";
 
@@ -197,6 +198,60 @@ static PetscErrorCode NewPC(Mat A, HopsSpace sp, PC *pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Constant(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx)
+{
+  k[0] = *(PetscReal *)ctx;
+  return PETSC_SUCCESS;
+}
+
+/* constants, told as what may vary, make the same matrix as those of -pc_lor_elasticity */
+static PetscErrorCode Elastic(const BoxArrays *a, PetscReal nu, const char how[], Mat A, HopsSpace sp)
+{
+  PetscReal       lame[2] = {nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), 0.5 / (1.0 + nu)}, norm, all;
+  HopsCoefficient cf[2];
+  PetscBool       cell, nodal;
+  PC              pc[2];
+  Mat             L[2], D;
+  char            option[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(how, "cell", &cell));
+  PetscCall(PetscStrcmp(how, "nodal", &nodal));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscScalar *v;
+
+    PetscCall(PetscMalloc1(a->nc * a->np, &v));
+    for (PetscInt i = 0; i < a->nc * a->np; ++i) v[i] = lame[k];
+    if (cell) PetscCall(HopsCoefficientCreateCell(sp, 1, v, &cf[k]));
+    else if (nodal) PetscCall(HopsCoefficientCreateNodal(sp, 1, v, &cf[k]));
+    else PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Constant, &lame[k], &cf[k]));
+    PetscCall(PetscFree(v));
+  }
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(NewPC(A, sp, &pc[k]));
+    PetscCall(PetscSNPrintf(option, sizeof(option), "-pc_lor_elasticity %.16g,%.16g", (double)lame[0], (double)lame[1]));
+    if (k) {
+      PetscCall(PetscOptionsInsertString(NULL, option));
+      PetscCall(PCSetFromOptions(pc[k]));
+      PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_elasticity"));
+    } else PetscCall(PCLORSetElasticity(pc[k], cf[0], cf[1]));
+    PetscCall(PCSetUp(pc[k]));
+    PetscCall(PCLORGetMat(pc[k], &L[k]));
+  }
+  PetscCall(MatNorm(L[1], NORM_FROBENIUS, &all));
+  PetscCall(MatDuplicate(L[0], MAT_COPY_VALUES, &D));
+  PetscCall(MatAXPY(D, -1.0, L[1], SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(D, NORM_FROBENIUS, &norm));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "told by coefficients and by constants: %s\n", norm <= 1e-13 * all ? "the same" : "DIFFERENT"));
+  PetscCall(MatDestroy(&D));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PCDestroy(&pc[k]));
+    PetscCall(HopsCoefficientDestroy(&cf[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the rows of a component against the matrix of a scalar field with the same essential unknowns */
 static PetscErrorCode Compare(const Box *b, const BoxArrays *a, Fix fix, Mat A, HopsSpace sp)
 {
@@ -276,6 +331,9 @@ static PetscErrorCode Errors(const Box *b, const BoxArrays *a, Mat A, HopsSpace 
   PetscCall(MatCreateShell(PETSC_COMM_WORLD, n, n, PETSC_DETERMINE, PETSC_DETERMINE, A, &S));
   PetscCall(MatShellSetOperation(S, MATOP_MULT, (HopsVoidFn)ShellMult));
   PetscCall(NewPC(S, sp, &pc));
+  PetscCall(PetscOptionsInsertString(NULL, "-pc_lor_elasticity 1"));
+  EXPECT("one of Lame's coefficients", PCSetFromOptions(pc), "-pc_lor_elasticity takes lambda,mu");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_elasticity"));
   EXPECT("no block size", PCSetUp(pc), "MatSetBlockSize(A, 2)|PCFIELDSPLIT");
   PetscCall(MatDestroy(&B));
   PetscCall(Assemble(b, a, FIX_SIDE, 0.3, &B));
@@ -283,6 +341,12 @@ static PetscErrorCode Errors(const Box *b, const BoxArrays *a, Mat A, HopsSpace 
   PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
   PetscCall(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatShift(B, 1.0)); /* the identity: diagonal, so that no row is a Dirichlet row */
+  PetscCall(NewPC(B, sp, &pc));
+  PetscCall(PetscOptionsInsertString(NULL, "-pc_lor_elasticity 1,1 -pc_lor_diffusion 2"));
+  PetscCall(PCSetFromOptions(pc));
+  EXPECT("elasticity and a diffusion", PCSetUp(pc), "contradict each other");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_elasticity"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_diffusion"));
   PetscCall(NewPC(B, sp, &pc));
   EXPECT("mass alone", PCSetUp(pc), "low-order-refined matrix is singular|-pc_lor_mass");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -294,7 +358,8 @@ int main(int argc, char **argv)
   Box               box     = {.dim = 2, .p = 4, .cells = {4, 3, 2}, .straight = PETSC_TRUE};
   PetscInt          nn = 3, most = 60, fix = FIX_ALL, n;
   PetscReal         nu    = 0.3;
-  PetscBool         shell = PETSC_FALSE, compare = PETSC_FALSE, errors = PETSC_FALSE;
+  PetscBool         shell = PETSC_FALSE, compare = PETSC_FALSE, errors = PETSC_FALSE, told;
+  char              elastic[16];
   BoxArrays         a;
   HopsSpace         sp;
   Mat               A, S;
@@ -321,7 +386,9 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  if (compare) PetscCall(Compare(&box, &a, (Fix)fix, A, sp));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-elastic", elastic, sizeof(elastic), &told));
+  if (told) PetscCall(Elastic(&a, nu, elastic, A, sp));
+  else if (compare) PetscCall(Compare(&box, &a, (Fix)fix, A, sp));
   else if (shell) {
     PetscCall(MatGetLocalSize(A, &n, NULL));
     PetscCall(MatCreateShell(PETSC_COMM_WORLD, n, n, PETSC_DETERMINE, PETSC_DETERMINE, A, &S));
@@ -352,6 +419,10 @@ int main(int argc, char **argv)
       args: -dim 3 -order 3 -cells 2,2,2 -fix {{all slide}}
       nsize: {{1 2}}
     test:
+      suffix: told
+      args: -fix {{all side slide}} -pc_lor_elasticity 1.5,1 -pc_lor_scale diagonal -most 33
+      nsize: {{1 2}}
+    test:
       suffix: shell
       args: -shell -fix side
       nsize: {{1 2}}
@@ -374,10 +445,21 @@ int main(int argc, char **argv)
       output_file: output/components_compare.out
 
   test:
+    suffix: elastic
+    args: -elastic {{cell nodal function}} -fix side
+    nsize: {{1 3}}
+    output_file: output/components_elastic.out
+
+  test:
     suffix: view
     args: -ksp_type cg -pc_type lor -ksp_view
     filter: grep -E "essential unknowns|coefficient|not scaled|scaled by|solution|components" | sed "s/seqaij/aij/; s/mpiaij/aij/"
     nsize: {{1 2}}
+
+  test:
+    suffix: view_elastic
+    args: -ksp_type cg -pc_type lor -pc_lor_elasticity 1.5,1 -pc_lor_scale diagonal -ksp_view
+    filter: grep -E "essential unknowns|coefficient|not scaled|scaled by|solution"
 
   test:
     suffix: errors

@@ -23,6 +23,7 @@ done
   test:
     suffix: dolfinx
     requires: dolfinx
+    timeoutfactor: 5
     args: dolfinx
 
 TEST*/

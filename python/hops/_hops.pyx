@@ -47,6 +47,7 @@ cdef extern from "hops.h":
     PetscErrorCode MatPASetMass(PetscMat, HopsCoefficient)
     PetscErrorCode PCLORSetSpace(PetscPC, HopsSpace)
     PetscErrorCode PCLORSetCoefficients(PetscPC, HopsCoefficient, HopsCoefficient)
+    PetscErrorCode PCLORSetElasticity(PetscPC, HopsCoefficient, HopsCoefficient)
     PetscErrorCode PCLORSetProlongation(PetscPC, PetscMat)
     PetscErrorCode PCLORSetTransformation(PetscPC, PetscMat)
 
@@ -185,16 +186,16 @@ cdef class Space:
         return cf
 
 
-def attach(obj, Space space, diffusion=None, mass=None, prolongation=None, transformation=None):
+def attach(obj, Space space, diffusion=None, mass=None, elasticity=None, prolongation=None, transformation=None):
     """Tells the space of an operator, so that `-pc_type lor` finds it.
 
     obj: a Mat or a DM, which carry the space to whatever solver gets them; or a KSP or PC, which become one of type lor. These take
-    what else is known: coefficients (a number, an array of cells or of nodes, a function of coordinates), and how the operator's
-    unknowns and the space's belong together, see PCLORSetProlongation() and PCLORSetTransformation().
+    what else is known: coefficients (a number, an array of cells or of nodes, a function of coordinates), of elasticity Lame's two,
+    and how the operator's unknowns and the space's belong together, see PCLORSetProlongation() and PCLORSetTransformation().
     """
     cdef HopsCoefficient k, c
     cdef Mat P
-    rest = (diffusion, mass, prolongation, transformation)
+    rest = (diffusion, mass, elasticity, prolongation, transformation)
     if isinstance(obj, PETSc.KSP):
         obj = obj.getPC()
     if isinstance(obj, PETSc.PC):
@@ -204,6 +205,12 @@ def attach(obj, Space space, diffusion=None, mass=None, prolongation=None, trans
             k = space.coefficient(diffusion)
             c = space.coefficient(mass)
             check(PCLORSetCoefficients((<PC>obj).pc, k, c))
+            check(HopsCoefficientDestroy(&k))
+            check(HopsCoefficientDestroy(&c))
+        if elasticity is not None:
+            k = space.coefficient(elasticity[0])
+            c = space.coefficient(elasticity[1])
+            check(PCLORSetElasticity((<PC>obj).pc, k, c))
             check(HopsCoefficientDestroy(&k))
             check(HopsCoefficientDestroy(&c))
         if prolongation is not None:

@@ -36,13 +36,13 @@ def space(V):
     return hops.Space(dim, order, ids, coords, nodes=points[:, :dim], owned=index.size_local, comm=mesh.comm)
 
 
-def attach(obj, V, diffusion=None, mass=None):
+def attach(obj, V, diffusion=None, mass=None, elasticity=None):
     """Tells a KSP, PC or Mat that its operator lives on V; returns the hops.Space.
 
     A KSP or PC becomes one of type lor and takes coefficients: a number, a value for each cell of this rank, or a function of
-    coordinates, an array of shape (cells, nodes, dim). Without, they are made up for by the operator's diagonal. Dirichlet rows are
+    coordinates, an array of shape (cells, nodes, dim); of elasticity Lame's two. Without, they are made up for by the operator's diagonal. Dirichlet rows are
     found in the operator, for each component of V.
     """
     sp = space(V)
-    hops.attach(obj, sp, **({} if diffusion is None and mass is None else {"diffusion": diffusion, "mass": mass}))
+    hops.attach(obj, sp, diffusion=diffusion, mass=mass, elasticity=elasticity)
     return sp

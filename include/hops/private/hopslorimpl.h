@@ -135,6 +135,7 @@ typedef struct {
   PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
   PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
   HopsCoefficient       userdiffusion, usermass;
+  HopsCoefficient       lame[2];  /* PCLORSetElasticity(), or NULL */
   HopsForm              form;     /* space and terms of the last set-up; never NULL */
   PetscBool             ondevice; /* the matrix is assembled in a device's memory */
   HopsLORPoints         points;
@@ -224,6 +225,9 @@ PETSC_INTERN PetscErrorCode PCLORBetweenView(PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORBetweenDestroy(PC_LOR *);
 /* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */
 PETSC_INTERN PetscErrorCode PCLORCountComponents(PC, HopsSpace, PetscInt *nc);
+PETSC_INTERN PetscErrorCode PCLORCheckElasticity(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORComposeComponents(PC, PetscBool add);
+PETSC_INTERN PetscErrorCode PCLORSetFromOptionsElasticity(PC, HopsOptionItems);
 PETSC_INTERN PetscErrorCode PCLORCheckComponents(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORGetFormComponents(PC, PC_LOR *, HopsSpace, PetscInt nc);
 PETSC_INTERN PetscErrorCode PCLORSetFromOptionsConstants(PC, HopsOptionItems);

@@ -494,6 +494,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
   PetscCall(PCLORSetFromOptionsConstants(pc, PetscOptionsObject));
+  PetscCall(PCLORSetFromOptionsElasticity(pc, PetscOptionsObject));
   PetscCall(PetscOptionsEnum("-pc_lor_scale", "Scales the low-order-refined matrix by the operator's diagonal", "PCLOR",
                              PCLORScales, (PetscEnum)lor->scaletype, (PetscEnum *)&lor->scaletype, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore",
@@ -626,6 +627,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(MatDestroy(&lor->prolongation));
   PetscCall(MatDestroy(&lor->transformation));
   PetscCall(PCLORComposeBetween(pc, PETSC_FALSE));
+  PetscCall(PCLORComposeComponents(pc, PETSC_FALSE));
   PetscCall(KSPDestroy(&lor->ksp));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
@@ -721,5 +723,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", PCLORSetCouple_LOR));
   PetscCall(PCLORComposeCycle(pc, PETSC_TRUE));
   PetscCall(PCLORComposeBetween(pc, PETSC_TRUE));
+  PetscCall(PCLORComposeComponents(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,112 @@
   Dirichlet rows, which products with the operator find.
 */
 #include <hops/private/hopslorblockimpl.h>
+#include <hopslor.h>
 #include <petsc/private/pcimpl.h>
+
+/* ------------------------------------------ elasticity ------------------------------------------ */
+
+static PetscErrorCode PCLORSetElasticity_LOR(PC pc, HopsCoefficient lambda, HopsCoefficient mu)
+{
+  PC_LOR         *lor   = (PC_LOR *)pc->data;
+  HopsCoefficient cf[2] = {lambda, mu};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < 2; ++i) {
+    if (cf[i]) PetscCall(HopsCoefficientReference(cf[i]));
+    PetscCall(HopsCoefficientDestroy(&lor->lame[i]));
+    lor->lame[i] = cf[i];
+  }
+  pc->setupcalled = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORComposeComponents(PC pc, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetElasticity_C", add ? PCLORSetElasticity_LOR : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetElasticity - Sets Lame's coefficients of isotropic elasticity, of an operator with a block of a
+  component for each direction on a space from arrays.
+
+  Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+. lambda - Lame's first coefficient, a scalar; `NULL` with the next one: not told
+- mu     - the shear modulus, a scalar
+
+  Options Database Key:
+. -pc_lor_elasticity <lambda,mu> - constants
+
+  Level: intermediate
+
+  Notes:
+  Components stay apart in the low-order-refined matrix. Each has a diffusion of mu, and of lambda + 2 mu in
+  its own direction. Without the call all components have 1, and the scale by the operator's diagonal.
+
+  Where only Poisson's ratio nu is known: lambda = 2 nu / (1 - 2 nu), mu = 1 and -pc_lor_scale diagonal.
+
+.seealso: `PCLOR`, `PCLORSetCoefficients()`, `MatSetHopsSpace()`
+@*/
+PetscErrorCode PCLORSetElasticity(PC pc, HopsCoefficient lambda, HopsCoefficient mu)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  if (lambda) HopsValidHeader(lambda, HOPS_COEFFICIENT_CLASSID, 2);
+  if (mu) HopsValidHeader(mu, HOPS_COEFFICIENT_CLASSID, 3);
+  PetscCheck(!lambda == !mu, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL, "Give lambda and mu, or NULL for both");
+  PetscCheck(!mu || (lambda->nc == 1 && mu->nc == 1), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "Lame's coefficients are scalars: create them with nc = 1");
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
+  PetscTryMethod(pc, "PCLORSetElasticity_C", (PC, HopsCoefficient, HopsCoefficient), (pc, lambda, mu));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORSetFromOptionsElasticity(PC pc, HopsOptionItems PetscOptionsObject)
+{
+  PetscReal       value[2] = {0.0, 0.0};
+  HopsCoefficient cf[2];
+  PetscInt        n = 2;
+  PetscBool       set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsRealArray("-pc_lor_elasticity",
+                                  "Lame's coefficients lambda,mu of an operator with a component for each direction",
+                                  "PCLORSetElasticity", value, &n, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(n == 2 && value[1] > 0.0 && value[0] + value[1] >= 0.0 && !PetscIsInfReal(value[0]) && !PetscIsInfReal(value[1]),
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_lor_elasticity takes lambda,mu: finite, mu positive, lambda + mu not negative");
+  for (PetscInt i = 0; i < 2; ++i) {
+    const PetscScalar constant = value[i];
+
+    PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)pc), 1, &constant, &cf[i]));
+  }
+  PetscCall(PCLORSetElasticity(pc, cf[0], cf[1]));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&cf[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Elasticity that is told is not forgotten */
+PetscErrorCode PCLORCheckElasticity(PC pc, PC_LOR *lor)
+{
+  PetscFunctionBegin;
+  if (!lor->lame[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(lor->block && !lor->block->jacobian && lor->block->nc == lor->form->space->dim, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "PCLORSetElasticity() (-pc_lor_elasticity) is for operators with a block of a component for each direction on a space "
+             "from arrays: set the block size (MatSetBlockSize()), or leave the call out");
+  PetscCheck(!lor->userdiffusion, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "PCLORSetElasticity() and the diffusion of %sSetCoefficients() contradict each other: leave one of them out",
+             lor->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ components ------------------------------------------ */
 
 /* *nc: entries of the operator's vectors for each unknown of the space, 1 where that is no number of
    components */
@@ -122,18 +227,24 @@ static PetscErrorCode PCLORKeepsComponents(PC_LOR *lor, HopsSpace sp, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every component has the user's coefficients, or a diffusion of 1 */
+/* Components have their parts of elasticity, or all the user's coefficients, or a diffusion of 1 */
 static PetscErrorCode PCLORSetComponentForms(PC_LOR *lor, HopsLORBlock *b)
 {
   const PetscScalar one = 1.0;
   HopsCoefficient   unit;
 
   PetscFunctionBegin;
-  lor->unknown = !lor->userdiffusion && !lor->usermass ? PETSC_TRUE : PETSC_FALSE;
+  lor->unknown = !lor->userdiffusion && !lor->usermass && !lor->lame[0] ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)lor->ksp), 1, &one, &unit));
   for (PetscInt c = 0; c < b->nc; ++c) {
     PetscCall(HopsFormReset(b->part[c]));
-    PetscCall(HopsFormSetCells(b->part[c], HOPS_GRADIENT, lor->unknown ? unit : lor->userdiffusion));
+    if (lor->lame[0] && b->nc == b->nodes->space->dim) {
+      HopsCoefficient own;
+
+      PetscCall(HopsCoefficientCreateElastic_Private(b->nc, lor->lame[0], lor->lame[1], c, &own));
+      PetscCall(HopsFormSetCells(b->part[c], HOPS_GRADIENT, own));
+      PetscCall(HopsCoefficientDestroy(&own));
+    } else PetscCall(HopsFormSetCells(b->part[c], HOPS_GRADIENT, lor->unknown ? unit : lor->userdiffusion));
     PetscCall(HopsFormSetCells(b->part[c], HOPS_VALUE, lor->usermass));
   }
   HopsFormGetFunctions(b->part[0], HOPS_CELLS, b->has);

@@ -38,6 +38,7 @@ PetscErrorCode PCLORDestroyUser(PC_LOR *lor)
   PetscCall(HopsSpaceDestroy(&lor->userspace));
   PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
   PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&lor->lame[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -404,6 +405,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
                "with the right one, or %sSetSpace()",
                N, lor->form->space->N, lor->name);
   }
+  PetscCall(PCLORCheckElasticity(pc, lor));
   PetscCheck(lor->block || lor->form->n, comm, PETSC_ERR_ARG_WRONGSTATE,
              "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms "
              "(MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner "

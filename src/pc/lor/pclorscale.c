@@ -214,6 +214,7 @@ PetscErrorCode PCLORViewAttach(PC_LOR *lor, PetscViewer viewer)
   if (lor->nfound)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "essential unknowns: %" PetscInt_FMT " Dirichlet rows of the operator\n", lor->nfound));
+  if (lor->lame[0] && lor->block) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficients: each component's part of elasticity\n"));
   if (lor->unknown) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficient of the diffusion: 1, as none is known\n"));
   if (lor->scale)
     PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal%s\n", lor->scaledrows ? " in Dirichlet rows" : ""));
