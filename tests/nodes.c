@@ -7,6 +7,7 @@ static char help[] =
 
 #include "boxarrays.h"
 #include "hopsexpect.h"
+#include <hops/private/petscshim.h>
 
 /* ------------------------------------------- orders ------------------------------------------- */
 
@@ -225,6 +226,29 @@ static PetscErrorCode Difference(const BoxArrays *a, PetscInt order, const Nodes
     *worst = TestWorse(*worst, PetscAbsScalar(f[i] - e[i - i % a->np + from]));
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ids that are numbers already, with the code's own owners */
+static PetscErrorCode Numbered(const Box *b, const BoxArrays *a, const Nodes *c)
+{
+  PetscInt   *numbers;
+  PetscInt64 *ids, *ess;
+  PetscBool   same = PETSC_TRUE;
+  HopsSpace   sp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(a->nc * a->np, &numbers, a->nc * a->np, &ids, a->ness, &ess));
+  for (PetscInt i = 0; i < a->nc * a->np; ++i) ids[i] = a->nodes[i - i % a->np + c->perm[i % a->np]];
+  for (PetscInt i = 0; i < a->ness; ++i) ess[i] = a->ess[i];
+  PetscCall(HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, b->dim, b->p, a->nc, a->owned, ids, c->perm, c->coords, a->ness, ess, &sp));
+  PetscCall(HopsSpaceGetNodeNumbers(sp, numbers));
+  for (PetscInt i = 0; i < a->nc * a->np; ++i)
+    if (numbers[i] != ids[i]) same = PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &same, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "numbers: %s\n", same ? "the code's" : "OTHERS"));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(PetscFree3(numbers, ids, ess));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -459,6 +483,7 @@ int main(int argc, char **argv)
       PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, box.dim, box.p, a.nc, a.owned, a.nodes, a.coords, a.ness, a.ess, &sp));
       PetscCall(Create(&box, &a, PETSC_DECIDE, &c, &other));
       PetscCall(Compare(&box, &a, sp, &c, left ? PETSC_TRUE : PETSC_FALSE, other));
+      if (!left) PetscCall(Numbered(&box, &a, &c));
       PetscCall(Elements(left ? sp : other, a.np, left ? 1 : 3));
       PetscCall(HopsSpaceDestroy(&sp));
       PetscCall(HopsSpaceDestroy(&other));
