@@ -410,7 +410,10 @@ static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[]
   PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
   for (PetscInt i = 0; i < sp->nT; ++i)
     if (!degree[i])
-      PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps",
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " belongs to no cell of any rank: number the unknowns without gaps, or let hops number the ids "
+                           "(HopsSpaceCreateFromNodes() with PETSC_DECIDE)",
                            sp->rstart + i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -501,7 +504,8 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
       PetscCall(HopsRefuse(why,
                            "The nodes of cell %" PetscInt_FMT
                            " run around it, as those of VTK and Gmsh do: list them in the order of the lattice, x fastest, that is "
-                           "with the nodes 2 and 3 (in 3D also 6 and 7) exchanged",
+                           "with the nodes 2 and 3 (in 3D also 6 and 7) exchanged, or tell their order (HopsGetNodeOrder(), for "
+                           "HopsSpaceCreateFromNodes())",
                            c));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -526,7 +530,8 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
   if (step / n * (P - 1) > 0.95 * PetscSqrtReal(diagonal))
     PetscCall(HopsRefuse(why,
                          "The nodes of cell %" PetscInt_FMT " are not in the order of its lattice: list the Gauss-Lobatto-Legendre "
-                         "points of the cell with x fastest, then y, then z",
+                         "points of the cell with x fastest, then y, then z, or tell their order (HopsGetNodeOrder(), "
+                         "HopsGetNodeOrderFromPoints(), for HopsSpaceCreateFromNodes())",
                          c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
