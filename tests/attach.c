@@ -7,6 +7,7 @@ or a DM carries.\n\
   -list <bool>                               : the space knows its essential unknowns\n\
   -rows <identity|rows|scaled|none>          : Dirichlet rows, with columns; without; with -diag on the diagonal; none\n\
   -diag <d>                                  : 37 by default\n\
+  -islands                                   : some rows inside have a diagonal entry alone, too\n\
   -kappa <smooth|power|jump>                 : the coefficient that nobody tells\n\
   -errors                                    : what is refused\n\n";
 
@@ -80,7 +81,7 @@ static PetscErrorCode CreateMatrix(const Box *b, PetscBool spread, HopsPointFunc
   HopsCoefficient cf;
   MatNullSpace    constants;
   Mat             PA;
-  PetscBool       none, alone, scaled;
+  PetscBool       none, alone, scaled, islands;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSpace(b, spread, PETSC_FALSE, &sp));
@@ -102,6 +103,16 @@ static PetscErrorCode CreateMatrix(const Box *b, PetscBool spread, HopsPointFunc
 
     PetscCall(PetscOptionsGetReal(NULL, NULL, "-diag", &diag, NULL));
     PetscCall(MatZeroRowsColumns(*A, a.ness, a.ess, scaled ? diag : 1.0, NULL, NULL));
+  }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-islands", &islands));
+  if (islands) { /* unknowns that are not in use, as those of constraints in other codes */
+    PetscInt start, end, *rows, n = 0;
+
+    PetscCall(MatGetOwnershipRange(*A, &start, &end));
+    PetscCall(PetscMalloc1(end - start, &rows));
+    for (PetscInt i = start; i < end; i += 7) rows[n++] = i;
+    PetscCall(MatZeroRowsColumns(*A, n, rows, 1e4, NULL, NULL));
+    PetscCall(PetscFree(rows));
   }
   PetscCall(BoxArraysDestroy(&a));
   PetscCall(MatDestroy(&PA));
@@ -366,6 +377,10 @@ int main(int argc, char **argv)
       suffix: found_shell_scaled
       args: -shell -nodiagonal -rows scaled -diag {{1e-6 1e8}} -ksp_norm_type natural
       nsize: {{1 2}}
+    test:
+      suffix: islands
+      args: -islands -shell -nodiagonal {{0 1}}
+      nsize: {{1 3}}
     test:
       suffix: listed_scaled
       args: -list 1 -rows scaled -diag 1e8 -pc_lor_diffusion 1
