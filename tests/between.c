@@ -249,6 +249,28 @@ static PetscErrorCode BoxMatrix(const Box *b, const BoxArrays *a, const PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a space on n^2 cells; P takes vertices and bubbles to nodes, Q back */
+static PetscErrorCode Hierarchical(PetscInt p, PetscInt n, HopsSpace *sp, Mat *P, Mat *Q, Vec *mark)
+{
+  Box       box = {.dim = 2, .p = p, .cells = {n, n, 1}};
+  BoxArrays a;
+  PetscReal V[81], S[81];
+
+  PetscFunctionBeginUser;
+  PetscCall(BoxSetUp(&box));
+  PetscCall(BoxArraysCreate(&box, PETSC_FALSE, PETSC_TRUE, &a));
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, 2, p, a.nc, a.owned, a.nodes, a.coords, 0, NULL, sp));
+  CellBasis(p + 1, box.z, V, S);
+  PetscCall(BoxMatrix(&box, &a, V, P));
+  PetscCall(BoxMatrix(&box, &a, S, Q));
+  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, a.owned, PETSC_DETERMINE, mark));
+  for (PetscInt i = 0; i < a.ness; ++i) PetscCall(VecSetValue(*mark, a.ess[i], 1.0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(*mark));
+  PetscCall(VecAssemblyEnd(*mark));
+  PetscCall(BoxArraysDestroy(&a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------- solves ------------------------------------------- */
 
 static PetscErrorCode Solve(Mat A, KSP ksp, PetscInt most)
@@ -357,13 +379,10 @@ static PetscErrorCode Errors(Mat A, HopsSpace sp, Mat P, Mat PA)
 
 int main(int argc, char **argv)
 {
-  Hanging   h   = {.p = 4, .n = 3};
-  Box       box = {.dim = 2, .cells = {3, 3, 1}};
-  BoxArrays a;
+  Hanging   h            = {.p = 4, .n = 3};
   PetscInt  most         = 30;
   PetscBool hierarchical = PETSC_FALSE, only = PETSC_FALSE, power = PETSC_FALSE, tell = PETSC_FALSE, compare = PETSC_FALSE,
             errors = PETSC_FALSE;
-  PetscReal       V[81], S[81];
   HopsCoefficient kappa;
   HopsSpace       sp;
   Mat             PA, A, P, Q = NULL, B;
@@ -383,21 +402,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, power ? Power : TestKappa, NULL, &kappa));
-  if (hierarchical) {
-    box.p        = h.p;
-    box.cells[0] = box.cells[1] = h.n;
-    PetscCall(BoxSetUp(&box));
-    PetscCall(BoxArraysCreate(&box, PETSC_FALSE, PETSC_TRUE, &a));
-    PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, 2, h.p, a.nc, a.owned, a.nodes, a.coords, 0, NULL, &sp));
-    CellBasis(h.p + 1, box.z, V, S);
-    PetscCall(BoxMatrix(&box, &a, V, &P));
-    PetscCall(BoxMatrix(&box, &a, S, &Q));
-    PetscCall(VecCreateMPI(PETSC_COMM_WORLD, a.owned, PETSC_DETERMINE, &mark));
-    for (PetscInt i = 0; i < a.ness; ++i) PetscCall(VecSetValue(mark, a.ess[i], 1.0, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(mark));
-    PetscCall(VecAssemblyEnd(mark));
-    PetscCall(BoxArraysDestroy(&a));
-  } else {
+  if (hierarchical) PetscCall(Hierarchical(h.p, h.n, &sp, &P, &Q, &mark));
+  else {
     PetscCall(HangingSpace(&h));
     PetscCall(HangingColumns(&h, only));
     PetscCall(HangingProlongation(&h, &P, &mark));
