@@ -117,7 +117,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 
-.PHONY: all lib tutorials bench libceedbench libceed-found test test-long test-gpu test-names check-tests .programs
+.PHONY: all lib python tutorials bench libceedbench libceed-found test test-long test-gpu test-names check-tests .programs
 .PHONY: demo install clean man docs format check-format help
 .DELETE_ON_ERROR:
 
@@ -125,6 +125,10 @@ all: lib tutorials bench
 lib: $(lib) $(libdir)/pkgconfig/hops.pc
 tutorials: $(filter $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)),$(programs))
 bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(programs))
+
+python: lib
+	python/build $(lib) $(BUILD)/python
+	@echo 'hops: add $(abspath $(BUILD)/python) to PYTHONPATH'
 
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
@@ -314,6 +318,7 @@ check-format:
 help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
 	@echo 'make lib             the library alone'
+	@echo 'make python          the Python package, in $(BUILD)/python (needs petsc4py and Cython)'
 	@echo 'make test            install what is missing (Debian), build, run all tests'
 	@echo 'make test-gpu        all tests on device vectors, and those of the CUDA back end: on a machine with a device'
 	@echo 'make test-names      the names of all tests'

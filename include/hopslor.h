@@ -33,6 +33,8 @@
                                      in
                                      place of what is known of it (default 1 where the next is given)
 . -pc_lor_mass <c>                 - and this one for its mass term (default 0 where the one before is given)
+. -pc_lor_elasticity <lambda,mu>  - Lame's coefficients of an operator with a component for each
+direction, see `PCLORSetElasticity()`
 . -pc_lor_scale <none|diagonal>    - scale the low-order-refined matrix by the operator's diagonal (default
                                      where no coefficient is known)
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned
@@ -63,8 +65,18 @@
   Where a space from arrays was given no essential unknowns, they are the Dirichlet rows of the operator,
   those with a diagonal entry alone. Two products with random vectors find them in each `PCSetUp()`: a row
   that couples to others passes for one with a probability of 1e-12. Where the space has a list, it must have
-  all of them. Nothing is looked for where the operator has a null space attached. A `MATMFFD`, whose products
-  have the errors of finite differences, needs a list, a null space or a mass coefficient.
+  all of them, and no row that couples to others: else `PETSC_ERR_ARG_INCOMP`. Where their diagonal is not 1,
+  and the whole is not scaled, these rows are scaled by it, unless `-pc_lor_scale none`. Nothing is looked
+  for where the operator has a null space attached. A `MATMFFD`, whose products have the errors of finite
+  differences, needs a list, a null space or a mass coefficient.
+
+  An operator with a block of up to 6 entries for each unknown of an H1 space (`MatSetBlockSize()`), as
+  elasticity of a code whose mesh is known by arrays, gets the matrix of each component by itself, with
+  that component's Dirichlet rows. They are those of elasticity (`PCLORSetElasticity()`), or all have the
+  coefficients of `PCLORSetCoefficients()`, or 1 and the scale by the diagonal.
+
+  Where the operator's unknowns are others than the space's, `PCLORSetProlongation()` tells of constraints
+  (hanging nodes), `PCLORSetTransformation()` of another basis.
 
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
   operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises
@@ -134,6 +146,9 @@ typedef enum {
 PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode PCLORSetElasticity(PC, HopsCoefficient, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode PCLORSetProlongation(PC, Mat);
+PETSC_EXTERN PetscErrorCode PCLORSetTransformation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCLORSetCouple(PC, PetscBool);

@@ -24,7 +24,8 @@
 
 .seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`,
 `HopsSpaceCreateL2()`,
-          `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
+          `HopsSpaceCreateFromNodes()`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`,
+          `HopsFamily`, `MATPA`, `PCLOR`
 S*/
 typedef struct _p_HopsSpace *HopsSpace;
 
@@ -63,7 +64,7 @@ PETSC_EXTERN const char *const HopsFamilies[];
 
 /*S
   HopsCoefficient - a scalar, diagonal or full symmetric tensor field: constant, per cell, function of x, at
-  quadrature points, or taken from the pointwise functions of a `PetscDS`.
+  quadrature points, at nodes, or taken from the pointwise functions of a `PetscDS`.
 
   Level: beginner
 
@@ -72,7 +73,8 @@ PETSC_EXTERN const char *const HopsFamilies[];
   triangle: xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D).
 
 .seealso: `HopsCoefficientCreateConstant()`, `HopsCoefficientCreateCell()`, `HopsCoefficientCreateFunction()`,
-          `HopsCoefficientCreateQuadrature()`, `MatPASetDiffusion()`, `MatPASetMass()`
+          `HopsCoefficientCreateQuadrature()`, `HopsCoefficientCreateNodal()`, `MatPASetDiffusion()`,
+          `MatPASetMass()`
 S*/
 typedef struct _p_HopsCoefficient *HopsCoefficient;
 
@@ -103,6 +105,14 @@ PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscI
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
                                                             const PetscInt[], PetscInt, const PetscReal[], PetscInt,
                                                             const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromNodes(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt64[],
+                                                     const PetscInt[], const PetscReal[], PetscInt, const PetscInt64[],
+                                                     HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsGetNodeOrder(PetscInt, PetscInt, const char[], PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsGetNodeOrderFromPoints(PetscInt, PetscInt, const PetscReal[], PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceGetNodeNumbers(HopsSpace, PetscInt[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceGlobalToElements(HopsSpace, Vec, PetscScalar[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceElementsToGlobal(HopsSpace, const PetscScalar[], InsertMode, Vec);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatSetHopsSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);
@@ -133,6 +143,7 @@ PETSC_EXTERN PetscErrorCode HopsCoefficientSetDeviceContext(HopsCoefficient, siz
 PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceSource(HopsSpace, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceContext(HopsSpace, void *, size_t);
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace, PetscInt, PetscInt, const PetscScalar[], HopsCoefficient *);
+PETSC_EXTERN PetscErrorCode HopsCoefficientCreateNodal(HopsSpace, PetscInt, const PetscScalar[], HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientReference(HopsCoefficient);
 PETSC_EXTERN PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientView(HopsCoefficient, PetscViewer);

@@ -5,7 +5,9 @@ or a DM carries.\n\
   -carrier <mat|amat|dm|matdm>               : who carries the space\n\
   -shell, -nodiagonal                        : a shell in place of an assembled matrix, without a diagonal\n\
   -list <bool>                               : the space knows its essential unknowns\n\
-  -rows <identity|rows|scaled|none>          : Dirichlet rows, with columns; without; with 37 on the diagonal; none\n\
+  -rows <identity|rows|scaled|none>          : Dirichlet rows, with columns; without; with -diag on the diagonal; none\n\
+  -diag <d>                                  : 37 by default\n\
+  -islands                                   : some rows inside have a diagonal entry alone, too\n\
   -kappa <smooth|power|jump>                 : the coefficient that nobody tells\n\
   -errors                                    : what is refused\n\n";
 
@@ -79,7 +81,7 @@ static PetscErrorCode CreateMatrix(const Box *b, PetscBool spread, HopsPointFunc
   HopsCoefficient cf;
   MatNullSpace    constants;
   Mat             PA;
-  PetscBool       none, alone, scaled;
+  PetscBool       none, alone, scaled, islands;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSpace(b, spread, PETSC_FALSE, &sp));
@@ -96,7 +98,22 @@ static PetscErrorCode CreateMatrix(const Box *b, PetscBool spread, HopsPointFunc
     PetscCall(MatSetNullSpace(*A, constants));
     PetscCall(MatNullSpaceDestroy(&constants));
   } else if (alone) PetscCall(MatZeroRows(*A, a.ness, a.ess, 1.0, NULL, NULL));
-  else PetscCall(MatZeroRowsColumns(*A, a.ness, a.ess, scaled ? 37.0 : 1.0, NULL, NULL));
+  else {
+    PetscReal diag = 37.0;
+
+    PetscCall(PetscOptionsGetReal(NULL, NULL, "-diag", &diag, NULL));
+    PetscCall(MatZeroRowsColumns(*A, a.ness, a.ess, scaled ? diag : 1.0, NULL, NULL));
+  }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-islands", &islands));
+  if (islands) { /* unknowns that are not in use, as those of constraints in other codes */
+    PetscInt start, end, *rows, n = 0;
+
+    PetscCall(MatGetOwnershipRange(*A, &start, &end));
+    PetscCall(PetscMalloc1(end - start, &rows));
+    for (PetscInt i = start; i < end; i += 7) rows[n++] = i;
+    PetscCall(MatZeroRowsColumns(*A, n, rows, 1e4, NULL, NULL));
+    PetscCall(PetscFree(rows));
+  }
   PetscCall(BoxArraysDestroy(&a));
   PetscCall(MatDestroy(&PA));
   PetscCall(HopsCoefficientDestroy(&cf));
@@ -181,7 +198,7 @@ static PetscErrorCode Errors(const Box *b)
 {
   HopsSpace sp, other;
   BoxArrays a;
-  PetscInt  n;
+  PetscInt  n, *list;
   DM        dm, clone;
   Mat       A, S, Z;
   PC        pc;
@@ -191,10 +208,18 @@ static PetscErrorCode Errors(const Box *b)
   PetscCall(NewPC(A, NULL, PCLOR, &pc));
   EXPECT("no space", PCSetUp(pc), "finds no finite element space|MatSetHopsSpace()|DMSetHopsSpace()");
   PetscCall(BoxArraysCreate(b, PETSC_FALSE, PETSC_TRUE, &a));
-  if (a.ness) --a.ness;
+  --a.ness; /* every rank lists some */
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, a.nc, a.owned, a.nodes, a.coords, a.ness, a.ess, &sp));
   PetscCall(NewPC(A, sp, PCLOR, &pc));
   EXPECT("a list that lacks some", PCSetUp(pc), "is a Dirichlet row|list all of them, or none");
+  ++a.ness;
+  PetscCall(PetscMalloc1(a.ness + 1, &list));
+  PetscCall(PetscArraycpy(list, a.ess, a.ness));
+  list[a.ness] = a.nodes[b->p + 2]; /* inside of the first cell of this rank */
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, a.nc, a.owned, a.nodes, a.coords, a.ness + 1, list, &sp));
+  PetscCall(PetscFree(list));
+  PetscCall(NewPC(A, sp, PCLOR, &pc));
+  EXPECT("a list with a row that couples", PCSetUp(pc), "its row of the operator couples it|leave it out");
   PetscCall(CreateSpace(b, PETSC_FALSE, PETSC_FALSE, &sp));
   PetscCall(NewPC(A, sp, PCPATCHFD, &pc));
   EXPECT("patches without a form", PCSetUp(pc), "has a space but no form");
@@ -347,6 +372,18 @@ int main(int argc, char **argv)
     test:
       suffix: found_shell
       args: -shell -nodiagonal {{0 1}}
+      nsize: {{1 2}}
+    test:
+      suffix: found_shell_scaled
+      args: -shell -nodiagonal -rows scaled -diag {{1e-6 1e8}} -ksp_norm_type natural
+      nsize: {{1 2}}
+    test:
+      suffix: islands
+      args: -islands -shell -nodiagonal {{0 1}}
+      nsize: {{1 3}}
+    test:
+      suffix: listed_scaled
+      args: -list 1 -rows scaled -diag 1e8 -pc_lor_diffusion 1
       nsize: {{1 2}}
     test:
       suffix: found_rows

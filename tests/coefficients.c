@@ -1,5 +1,5 @@
 static char help[] =
-  "Coefficients given per cell or at quadrature points are those of the same field given as a function; rules with few points.\n\
+  "Coefficients per cell, at nodes or at quadrature points are those of the same field given as a function; rules of few points.\n\
   -order <p>\n\n";
 
 #include "hopstest.h"
@@ -99,6 +99,61 @@ static PetscErrorCode Quadrature(PetscInt dim, PetscInt p)
     PetscCall(PetscFree2(kv, mv));
   }
   PetscCall(PetscFree2(x, w));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* that polynomials of all orders are exact for, on boxes */
+static PetscErrorCode Linear(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx)
+{
+  for (PetscInt i = 0; i < nc; ++i) k[i] = 1.0 + i + x[0] + 0.5 * x[1];
+  return PETSC_SUCCESS;
+}
+
+/* at the nodes of graded boxes; Gauss points and the nodes themselves */
+static PetscErrorCode Nodal(PetscInt dim, PetscInt p, PetscBool gll)
+{
+  const PetscInt n[3] = {4, 3, 3}, P = p + 1, np = PetscPowInt(P, dim);
+  PetscInt       ncells;
+  PetscReal      z[65];
+  HopsSpace      sp;
+  Mat            A[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(TestGLL(P, z));
+  PetscCall(TestBox(dim, n, p, 1.3, z, PETSC_TRUE, NULL, &sp));
+  PetscCall(HopsSpaceGetNumCells(sp, &ncells));
+  for (PetscInt nc = 1; nc <= dim; nc += dim - 1) {
+    HopsCoefficient k[2];
+    PetscScalar    *kv;
+
+    PetscCall(PetscMalloc1(ncells * np * nc, &kv));
+    for (PetscInt i = 0; i < ncells * np; ++i) {
+      PetscReal y[3] = {0.0, 0.0, 0.0};
+
+      for (PetscInt d = 0, c = i / np, j = i % np; d < dim; c /= n[d], j /= P, ++d) {
+        PetscReal s = 0.0, h = 1.0;
+
+        for (PetscInt e = 0; e < c % n[d]; ++e, h *= 1.3) s += h;
+        y[d] = s + 0.5 * h * (z[j % P] + 1.0);
+      }
+      PetscCall(Linear(dim, y, nc, kv + i * nc, NULL));
+    }
+    PetscCall(HopsCoefficientCreateNodal(sp, nc, kv, &k[0]));
+    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_SELF, nc, Linear, NULL, &k[1]));
+    for (PetscInt i = 0; i < 2; ++i) {
+      PetscCall(MatCreatePA(sp, &A[i]));
+      PetscCall(MatPASetQuadrature(A[i], 0, gll));
+      PetscCall(MatPASetDiffusion(A[i], k[i]));
+      if (nc == 1) PetscCall(MatPASetMass(A[i], k[i]));
+    }
+    PetscCall(Compare(A[0], A[1]));
+    for (PetscInt i = 0; i < 2; ++i) {
+      PetscCall(MatDestroy(&A[i]));
+      PetscCall(HopsCoefficientDestroy(&k[i]));
+    }
+    PetscCall(PetscFree(kv));
+  }
   PetscCall(HopsSpaceDestroy(&sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,6 +264,9 @@ int main(int argc, char **argv)
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(Quadrature(dim, p));
   PetscCall(Say("at quadrature points and as functions"));
+  PetscCall(Nodal(dim, p, PETSC_FALSE));
+  PetscCall(Nodal(dim, p, PETSC_TRUE));
+  PetscCall(Say("at nodes and as functions"));
   PetscCall(Cells(dm, dim, p));
   PetscCall(Say("per cell and as functions"));
   PetscCall(FewPoints(dim, p));

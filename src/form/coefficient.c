@@ -183,7 +183,8 @@ static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, Hop
   }
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt q = 0; q < nq; ++q) {
-      const PetscInt v = near[q % Q] + cf->q_1d * (near[(q / Q) % Q] + (dim == 3 ? cf->q_1d * near[q / (Q * Q)] : 0));
+      const PetscInt a = near[q % Q], b = near[(q / Q) % Q], z = dim == 3 ? cf->q_1d * near[q / (Q * Q)] : 0;
+      const PetscInt v = sp->turned ? b + cf->q_1d * (a + z) : a + cf->q_1d * (b + z); /* as the caller counts directions */
 
       PetscCall(
         PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + ((sp->cell[first + c] - sp->cstart) * nv + v) * cf->nc, cf->nc));
@@ -234,6 +235,122 @@ PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, Pet
   (*cf)->evaluate = HopsCoefficientEvaluate_Quadrature;
   PetscCall(PetscMalloc1(n, &(*cf)->values));
   PetscCall(PetscArraycpy((*cf)->values, values, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B[Q][P]: the polynomials on the nodes at the points. Points next to a node, where preconditioners look,
+   have the node's value */
+static PetscErrorCode HopsNodalTabulate(PetscInt P, const HopsBasis *basis, HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreateAtPoints(P, basis->Q, basis->points, b));
+  for (PetscInt q = 0; q < basis->Q; ++q)
+    for (PetscInt i = 0; i < P; ++i) {
+      const PetscReal width = PetscMin(i ? b->nodes[i] - b->nodes[i - 1] : 2.0, i < P - 1 ? b->nodes[i + 1] - b->nodes[i] : 2.0);
+
+      if (PetscAbsReal(basis->points[q] - b->nodes[i]) > 1.5 * HOPS_BASIS_INSET * width) continue;
+      for (PetscInt j = 0; j < P; ++j) b->B[q * P + j] = i == j ? 1.0 : 0.0;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A polynomial through positive values may be negative in between, and no operator means that */
+static PetscErrorCode HopsNodalCheck(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt n, const PetscReal v[], PetscInt nq,
+                                     const PetscReal u[])
+{
+  PetscReal least = PETSC_MAX_REAL, lowest = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  if (cf->nc != 1 && cf->nc != sp->dim) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < n; ++i) least = PetscMin(least, v[i]);
+  for (PetscInt q = 0; q < nq; ++q) lowest = PetscMin(lowest, u[q]);
+  PetscCheck(least < 0.0 || lowest >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The nodal coefficient is %g or more at the nodes of cell %" PetscInt_FMT
+             ", and its polynomial %g at a quadrature point: it varies more than the order resolves. Use the nodes for quadrature "
+             "(MatPASetQuadrature(), -mat_pa_quadrature gll), or HopsCoefficientCreateQuadrature()",
+             (double)least, sp->cell[cell], (double)lowest);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_Nodal(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt   dim = sp->dim, P = cf->q_1d, np = HopsPower(P, dim), nq = HopsPower(basis->Q, dim);
+  const PetscReal *M[3];
+  PetscReal       *v, *u, *work;
+  HopsBasis        b;
+
+  PetscFunctionBegin;
+  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The nodal coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+  PetscCall(HopsNodalTabulate(P, basis, &b));
+  PetscCall(PetscMalloc3(np, &v, nq, &u, 2 * PetscMax(np, nq), &work));
+  for (PetscInt d = 0; d < dim; ++d) M[d] = b.B;
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt k = 0; k < cf->nc; ++k) {
+      const PetscScalar *values = cf->values + (sp->cell[first + c] - sp->cstart) * np * cf->nc + k;
+
+      for (PetscInt i = 0; i < np; ++i) v[i] = PetscRealPart(values[i * cf->nc]);
+      PetscCall(HopsTensorApply(dim, basis->Q, P, M, v, u, work));
+      PetscCall(HopsNodalCheck(cf, sp, first + c, np, v, nq, u));
+      for (PetscInt q = 0; q < nq; ++q) out[(c * nq + q) * cf->nc + k] = u[q];
+    }
+  PetscCall(PetscFree3(v, u, work));
+  PetscCall(HopsBasisDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientCreateNodal - Creates a coefficient from its values at the nodes of every cell.
+
+  Collective
+
+  Input Parameters:
++ space  - an H1 space
+. nc     - number of components, see `HopsCoefficient`
+- values - [cells][(order+1)^dim][nc], cells and nodes in the caller's order: the order of the arrays that the
+  space was made from (`HopsSpaceCreateFromNodes()`), on a `DMPLEX` the Gauss-Lobatto-Legendre nodes, x
+  fastest
+
+  Output Parameter:
+. cf - the coefficient; the values are copied
+
+  Level: intermediate
+
+  Notes:
+  The form in which spectral-element codes hold coefficients. Cells have their own values where they meet, so
+  the coefficient may jump there.
+
+  `PCLOR` takes the values as they are, and so does an operator whose quadrature points are the nodes
+  (`MatPASetQuadrature()`). At other points it is the polynomial through the values. Where that is negative
+  between values that are not, it raises `PETSC_ERR_ARG_OUTOFRANGE`.
+
+.seealso: `HopsCoefficient`, `HopsCoefficientCreateQuadrature()`, `PCLORSetCoefficients()`,
+`MatPASetDiffusion()`
+@*/
+PetscErrorCode HopsCoefficientCreateNodal(HopsSpace space, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(cf, 4);
+  PetscCheck(space->family == HOPS_H1, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
+             "A nodal coefficient has its values at the nodes of an H1 space, not of one in %s: use "
+             "HopsCoefficientCreateQuadrature()",
+             HopsFamilies[space->family]);
+  PetscCall(HopsCount("values of the nodal coefficient", space->ncaller, space->ne, nc, &n));
+  HopsValidArray(n, values, 3);
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "nodal", cf));
+  (*cf)->nvcells  = space->ncaller;
+  (*cf)->q_1d     = space->order + 1;
+  (*cf)->evaluate = HopsCoefficientEvaluate_Nodal;
+  PetscCall(PetscMalloc1(n, &(*cf)->values)); /* of the space's own lattice */
+  for (PetscInt i = 0; i < space->ncaller * space->ne; ++i) {
+    const PetscInt node = i % space->ne, at = space->place ? space->place[node] : node;
+
+    PetscCall(PetscArraycpy((*cf)->values + (i - node + at) * nc, values + i * nc, nc));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

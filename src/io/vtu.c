@@ -17,34 +17,24 @@ typedef struct {
 } HopsVTUPiece;
 
 /*
-  Number in VTK's Lagrange cells of the node (i,j,k) of order p: corners, edges, faces, interior. The vertical
-  edges of a hexahedron follow its corners counter-clockwise, as in version 2.2 of the file format (VTK 9; VTK
-  8 had the last two exchanged).
+  number[i]: that in VTK's Lagrange cells of the i-th node of the lattice
 
       3---8---9---2
      11  14  15   7    order 3 in 2D
      10  12  13   6
       0---4---5---1
 */
-static PetscInt HopsVTKNode(PetscInt dim, PetscInt p, PetscInt i, PetscInt j, PetscInt k)
+static PetscErrorCode HopsVTKNumbers(PetscInt dim, PetscInt order, PetscInt number[])
 {
-  const PetscInt  m      = p - 1;
-  const PetscBool ib     = (i % p == 0) ? PETSC_TRUE : PETSC_FALSE;
-  const PetscBool jb     = (j % p == 0) ? PETSC_TRUE : PETSC_FALSE;
-  const PetscBool kb     = (dim < 3 || k % p == 0) ? PETSC_TRUE : PETSC_FALSE;
-  const PetscInt  corner = i ? (j ? 2 : 1) : (j ? 3 : 0);
-  PetscInt        n      = dim < 3 ? 4 : 8;
+  const PetscInt np = HopsPower(order + 1, dim);
+  PetscInt      *perm;
 
-  if (ib && jb && kb) return corner + (k ? 4 : 0);
-  if (jb && kb) return n + (k ? 4 * m : 0) + (j ? 2 * m : 0) + i - 1;
-  if (ib && kb) return n + (k ? 4 * m : 0) + (i ? m : 3 * m) + j - 1;
-  if (ib && jb) return n + 8 * m + corner * m + k - 1;
-  n += dim < 3 ? 4 * m : 12 * m;
-  if (dim < 3) return n + (j - 1) * m + i - 1;
-  if (ib) return n + (i ? m * m : 0) + (k - 1) * m + j - 1;
-  if (jb) return n + (2 + (j ? 1 : 0)) * m * m + (k - 1) * m + i - 1;
-  if (kb) return n + (4 + (k ? 1 : 0)) * m * m + (j - 1) * m + i - 1;
-  return n + 6 * m * m + ((k - 1) * m + j - 1) * m + i - 1;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(np, &perm));
+  PetscCall(HopsGetNodeOrder(dim, order, "vtk", perm));
+  for (PetscInt i = 0; i < np; ++i) number[perm[i]] = i;
+  PetscCall(PetscFree(perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -106,7 +96,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscCall(PetscMalloc2(sp->nL, &head, sp->ncells * np, &next));
   for (PetscInt l = 0; l < sp->nL; ++l) head[l] = -1;
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
-  for (PetscInt n = 0; n < np; ++n) perm[n] = HopsVTKNode(dim, sp->order, n % P, n / P % P, n / (P * P));
+  PetscCall(HopsVTKNumbers(dim, sp->order, perm));
   PetscCall(HopsBasisCreateAtPoints(P, P, equi, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
   for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
@@ -140,12 +130,14 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
   const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis      basis, geom;
   PetscReal     *equi, *pts, *J, *u, *e;
+  PetscInt      *perm;
   PetscMPIInt    rank;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-  PetscCall(PetscMalloc5(P, &equi, np * dim, &pts, np * dim * dim, &J, np * nc, &u, sp->ne, &e));
+  PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np * dim * dim, &J, np * nc, &u, sp->ne, &e, np, &perm));
+  PetscCall(HopsVTKNumbers(dim, sp->order, perm));
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
   PetscCall(HopsBasisCreateAtPoints(P, P, equi, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
@@ -163,7 +155,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
 
       for (PetscInt d = 0; d < 3; ++d) v->points[3 * k + d] = d < dim ? pts[n * dim + d] : 0.0;
       for (PetscInt d = 0; d < v->nc; ++d) v->u[k * v->nc + d] = d < nc ? u[n * nc + d] : 0.0;
-      v->connectivity[c * np + HopsVTKNode(dim, sp->order, n % P, n / P % P, n / (P * P))] = k;
+      v->connectivity[c * np + perm[n]] = k;
     }
     v->offsets[c] = (int64_t)(c + 1) * np;
     v->types[c]   = dim == 2 ? 70 : 72;
@@ -171,7 +163,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
   }
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(PetscFree5(equi, pts, J, u, e));
+  PetscCall(PetscFree6(equi, pts, J, u, e, perm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

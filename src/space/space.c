@@ -87,6 +87,9 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   PetscCall(PetscFree(sp->ghost));
   PetscCall(PetscFree2(sp->essT, sp->essC));
   PetscCall(PetscFree(sp->cvals));
+  PetscCall(PetscFree(sp->cglobal));
+  PetscCall(PetscFree(sp->place));
+  PetscCall(PetscSFDestroy(&sp->elementsf));
   PetscCall(HopsProlongDestroy(&sp->hostP));
   PetscCall(HopsHaloDestroy(&sp->halo));
   PetscCall(HopsPlexCellsDestroy(&sp->cells));
@@ -127,6 +130,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
                                    ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n",
                                    HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder,
                                    space->backend->name));
+  if (space->turned) PetscCall(PetscViewerASCIIPrintf(viewer, "all cells left-handed, turned\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,6 +281,9 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscCall(HopsSpaceOrderCells(sp, elist, lidx, inner));
   PetscCall(HopsSpaceSetUpEntries(sp));
   if (ess) {
+    PetscCall(PetscMalloc1(sp->nC, &sp->cglobal));
+    for (PetscInt k = 0; k < nkeys; ++k)
+      if (lidx[k] >= sp->nT + sp->nG) sp->cglobal[lidx[k] - sp->nT - sp->nG] = gidx[k];
     sp->ness = 0;
     for (PetscInt k = 0; k < nkeys; ++k) sp->ness += ess[k] && gidx[k] >= sp->rstart && gidx[k] < sp->rstart + sp->nT;
     PetscCall(PetscMalloc2(sp->ness, &sp->essT, sp->ness, &sp->essC));

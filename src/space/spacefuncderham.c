@@ -291,11 +291,13 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
     PetscReal        J[9], Ji[9], ref[3], det;
     const PetscReal *M[3];
     HopsBasis        b[3], geom[3];
+    PetscReal        point[3] = {0.0, 0.0, 0.0};
 
     PetscCheck(c >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no cell %" PetscInt_FMT " on this rank", cells[k]);
     for (PetscInt d = 0; d < dim; ++d) {
-      PetscCall(HopsBasisCreateAtPoints(P, 1, xi + k * dim + d, &b[d]));
-      PetscCall(HopsBasisCreateAtPoints(Pg, 1, xi + k * dim + d, &geom[d]));
+      point[d] = xi[k * dim + (space->turned && d < 2 ? 1 - d : d)];
+      PetscCall(HopsBasisCreateAtPoints(P, 1, &point[d], &b[d]));
+      PetscCall(HopsBasisCreateAtPoints(Pg, 1, &point[d], &geom[d]));
     }
     for (PetscInt i = 0; i < dim; ++i)
       for (PetscInt j = 0; j < dim; ++j) {

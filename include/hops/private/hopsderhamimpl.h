@@ -134,7 +134,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, 
                                                           PetscBool check, HopsSpace *);
 /* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of
    gidx[nkeys]. Collective, with the same result on all ranks */
-PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
+PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt elist[], PetscSF keys);
 /* a space on the same cells, so many of whose unknowns are this rank's, to be numbered */
 PETSC_INTERN PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace, PetscInt, HopsSpace *);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */

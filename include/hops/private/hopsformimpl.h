@@ -109,6 +109,10 @@ static inline PetscBool HopsFormHas(HopsForm form, HopsDomain domain)
   return HopsFormNext(form, domain, &i) ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* src/form/elasticcoef.c: the diagonal tensor of one component of elasticity by itself */
+PETSC_INTERN PetscErrorCode HopsCoefficientCreateElastic_Private(PetscInt dim, HopsCoefficient lambda, HopsCoefficient mu,
+                                                                 PetscInt component, HopsCoefficient *);
+
 /* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction
    fixed, the others in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);

@@ -61,11 +61,19 @@ struct _p_HopsSpace {
   HopsHalo    halo;    /* which owned unknowns are ghosts elsewhere */
   HopsProlong hostP;   /* on the host's pointers, and (P) on the back end's */
   /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
-  PetscInt      ness, *essT, *essC;
-  PetscScalar  *cvals; /* [nC] essential values (zero until set) */
-  DM            dm;    /* NULL for raw arrays */
-  HopsPlexCells cells; /* of the DM, with their closures */
-  DMLabel       label; /* of the essential boundary, or NULL; the next two are its values */
+  PetscInt     ness, *essT, *essC;
+  PetscScalar *cvals; /* [nC] essential values (zero until set) */
+  /* [nC] global index of constrained entries, where T-vectors keep them (spaces from arrays), else NULL */
+  PetscInt *cglobal;
+  /* How the caller of a space from arrays lists a cell: [ne] the place of its i-th node in the lattice,
+     NULL for the same; whether its first two directions are exchanged there, as the caller's lattices are
+     left-handed */
+  PetscInt     *place;
+  PetscBool     turned;
+  PetscSF       elementsf; /* roots: owned entries; leaves: all others (elements.c), from its first use on */
+  DM            dm;        /* NULL for raw arrays */
+  HopsPlexCells cells;     /* of the DM, with their closures */
+  DMLabel       label;     /* of the essential boundary, or NULL; the next two are its values */
   PetscInt      nv, *values;
   PetscInt      nfixed, *fixed; /* essential points, where the numbering is hops' own, else NULL */
   PetscBool     hassection;     /* the DM has the section of that numbering (HopsSpaceGetDM()) */
@@ -104,9 +112,9 @@ struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
   const char       *kind;    /* "constant", "cell", ... */
-  PetscScalar      *values;  /* constant: [nc]; cell: [ncells][nc]; quadrature: [ncells][q_1d^dim][nc] */
-  PetscInt          q_1d;    /* quadrature: points per direction */
-  PetscInt          nvcells; /* cell, quadrature: number of cells of `values` */
+  PetscScalar      *values;  /* constant: [nc]; cell: [ncells][nc]; quadrature, nodal: [ncells][q_1d^dim][nc] */
+  PetscInt          q_1d;    /* quadrature: points per direction; nodal: order + 1 */
+  PetscInt          nvcells; /* cell, quadrature, nodal: number of cells of `values` */
   PetscBool         needsx;  /* evaluate() wants the physical points */
   HopsPointFunction func;
   void             *ctx;
@@ -237,6 +245,8 @@ PETSC_INTERN PetscErrorCode HopsVecGetArray(HopsSpace, Vec, HopsVecAccess, Petsc
 PETSC_INTERN PetscErrorCode HopsVecRestoreArray(HopsSpace, Vec, HopsVecAccess, PetscScalar **);
 /* does the vector lie where the back end works? NULL does */
 PETSC_INTERN PetscErrorCode HopsSpaceHasVec(HopsSpace, Vec, PetscBool *);
+/* src/space/elements.c: the entry that a T-vector would have as entry l of an L-vector, or -1: it has none */
+PETSC_INTERN PetscInt HopsSpaceGlobalIndex(HopsSpace, PetscInt l);
 #define HopsVecGetArrayRead(sp, v, a)     HopsVecGetArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 #define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 /* T-vector in the back end's memory, which stays the caller's */

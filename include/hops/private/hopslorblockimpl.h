@@ -8,7 +8,7 @@ typedef struct _HopsLORBlock HopsLORBlock;
 struct _HopsLORBlock {
   HopsLOR      lor; /* pattern of the nodes; lor.mat is not used where components couple */
   HopsForm     form;
-  HopsJacobian jacobian; /* the form's */
+  HopsJacobian jacobian; /* the form's, or NULL: parts of the user's coefficients */
   PetscInt     nc;
   PetscBool    has[4]; /* the terms in the matrix */
   HopsFaceForm faces;  /* boundary Jacobians, or NULL */
@@ -35,6 +35,8 @@ struct _HopsLORBlock {
 /* the drop tolerance is of components that do not couple */
 PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, PetscBool couple, PetscReal droptol,
                                                HopsLORBlock **);
+/* of components that do not couple and whose forms, part[nc], are to be set */
+PETSC_INTERN PetscErrorCode HopsLORBlockCreateComponents(HopsNodes, PetscReal droptol, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 /* the values; where components do not couple, the type of the matrix, and whether its pattern was kept */
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *, MatType, PetscBool *kept);

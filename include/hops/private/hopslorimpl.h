@@ -120,6 +120,8 @@ typedef enum {
   PCLOR_SCALE_DIAGONAL
 } PCLORScale;
 
+typedef struct _HopsLORBetween HopsLORBetween; /* pclorbetween.c */
+
 /* PCLOR's data; PCPATCHFD uses those members that PCLORGetForm() works on */
 typedef struct {
   const char           *name;   /* of the PC in messages, and of its public functions */
@@ -128,9 +130,12 @@ typedef struct {
   HopsSpace             userspace;
   HopsSpace             found, foundof; /* a space from arrays with the operator's Dirichlet rows, and without */
   PetscInt              nfound;         /* their number; 0: not in use */
+  PetscInt              ndirichlet;     /* rows of the next one */
+  PetscScalar          *dirichlet;      /* the operator's diagonal in Dirichlet rows, 1 in others; NULL: not known */
   PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
   PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
   HopsCoefficient       userdiffusion, usermass;
+  HopsCoefficient       lame[2];  /* PCLORSetElasticity(), or NULL */
   HopsForm              form;     /* space and terms of the last set-up; never NULL */
   PetscBool             ondevice; /* the matrix is assembled in a device's memory */
   HopsLORPoints         points;
@@ -171,7 +176,11 @@ typedef struct {
   PCLORScale  scaletype;
   Vec         scale, scaled; /* D, or NULL; D x */
   const char *notscaled;     /* why not, where it was the default */
-  PetscReal   zeromass;      /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  PetscBool   scaledrows;    /* of Dirichlet rows alone */
+  /* src/pc/lor/pclorbetween.c: the operator's unknowns are others than the space's */
+  Mat             prolongation, transformation;
+  HopsLORBetween *between;  /* or NULL */
+  PetscReal       zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */
@@ -189,9 +198,41 @@ PETSC_INTERN PetscErrorCode PCLORDestroyUser(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORFindSpace(PC, PC_LOR *, const Mat_PA *, HopsSpace *, HopsSource *);
 PETSC_INTERN PetscErrorCode PCLORFindEssential(PC, PC_LOR *, const Mat_PA *, HopsSpace, HopsSpace *use);
 PETSC_INTERN PetscErrorCode PCLORResetFound(PC_LOR *);
+/* What a row of the operator is, by products with random vectors; q[n]: its diagonal entry, where it has
+   no other */
+typedef enum {
+  HOPS_ROW_COUPLED,
+  HOPS_ROW_DIAGONAL, /* as Dirichlet rows are */
+  HOPS_ROW_ZERO
+} HopsRow;
+PETSC_INTERN PetscErrorCode PCLORRowsTell(PC, PC_LOR *, const Mat_PA *, HopsSpace, PetscInt nc, PetscBool *);
+PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[]);
+PETSC_INTERN PetscErrorCode PCLORRefuseZeroRows(PC, PetscInt n, const HopsRow row[]);
+PETSC_INTERN PetscErrorCode PCLORSetDirichlet(PC_LOR *, PetscInt n, const HopsRow row[], const PetscScalar q[]);
+PETSC_INTERN PetscErrorCode PCLORSetFound(PC_LOR *, HopsSpace, const PetscBool ess[]);
+/* src/pc/lor/pclorbetween.c: operators with other unknowns than the space's */
+static inline PetscBool PCLORIsBetween(const PC_LOR *lor)
+{
+  return lor->prolongation || lor->transformation ? PETSC_TRUE : PETSC_FALSE;
+}
+PETSC_INTERN PetscErrorCode PCLORComposeBetween(PC, PetscBool add);
+PETSC_INTERN PetscErrorCode PCLORBetweenFind(PC, PC_LOR *, HopsSpace, HopsSpace *use);
+PETSC_INTERN PetscErrorCode PCLORBetweenSetUp(PC, PC_LOR *, Mat *);
+PETSC_INTERN PetscErrorCode PCLORBetweenDiagonal(PC_LOR *, Vec d, Vec r);
+PETSC_INTERN PetscErrorCode PCLORBetweenBegin(PC_LOR *, Vec x, Vec y, Vec *xi, Vec *yi);
+PETSC_INTERN PetscErrorCode PCLORBetweenEnd(PC_LOR *, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode PCLORBetweenView(PC_LOR *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCLORBetweenDestroy(PC_LOR *);
+/* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */
+PETSC_INTERN PetscErrorCode PCLORCountComponents(PC, HopsSpace, PetscInt *nc);
+PETSC_INTERN PetscErrorCode PCLORCheckElasticity(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORComposeComponents(PC, PetscBool add);
+PETSC_INTERN PetscErrorCode PCLORSetFromOptionsElasticity(PC, HopsOptionItems);
+PETSC_INTERN PetscErrorCode PCLORCheckComponents(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORGetFormComponents(PC, PC_LOR *, HopsSpace, PetscInt nc);
 PETSC_INTERN PetscErrorCode PCLORSetFromOptionsConstants(PC, HopsOptionItems);
 /* src/pc/lor/pclorscale.c */
-PETSC_INTERN PetscErrorCode PCLORSetUpScale(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetUpScale(PC, PC_LOR *, PetscInt nc, const HopsForm form[]);
 PETSC_INTERN PetscErrorCode PCLORScaleBegin(PC_LOR *, Vec, Vec *);
 PETSC_INTERN PetscErrorCode PCLORScaleEnd(PC_LOR *, Vec);
 PETSC_INTERN PetscErrorCode PCLORViewAttach(PC_LOR *, PetscViewer);

@@ -279,7 +279,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 {
   Mat_PA   *pa;
   HopsSpace sp;
-  PetscInt *where, *own;
+  PetscInt *where, *own, *face;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
@@ -293,7 +293,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
   sp = pa->form->space;
-  PetscCall(PetscMalloc2(sp->ncaller, &where, n, &own));
+  PetscCall(PetscMalloc3(sp->ncaller, &where, n, &own, n, &face));
   for (PetscInt c = 0; c < sp->ncaller; ++c) where[c] = -1;
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   for (PetscInt i = 0; i < n; ++i) {
@@ -302,10 +302,11 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
     PetscCheck(c >= 0 && c < sp->ncaller && where[c] >= 0 && faces[i] >= 0 && faces[i] < 2 * sp->dim, PETSC_COMM_SELF,
                PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of a cell %" PetscInt_FMT " on this rank", faces[i],
                cells[i]);
-    own[i] = where[c];
+    own[i]  = where[c];
+    face[i] = sp->turned && faces[i] < 4 ? (faces[i] + 2) % 4 : faces[i];
   }
-  PetscCall(HopsFormAddBoundary(pa->form, n, own, faces, alpha));
-  PetscCall(PetscFree2(where, own));
+  PetscCall(HopsFormAddBoundary(pa->form, n, own, face, alpha));
+  PetscCall(PetscFree3(where, own, face));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,12 +51,29 @@ PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol)
   for (PetscInt c = 0; c < b->nc; ++c) {
     PetscCall(HopsFormCreate(&b->part[c]));
     PetscCall(HopsFormSetSpace(b->part[c], sp));
-    PetscCall(HopsFormSetComponent(b->form, c, b->part[c]));
+    if (b->jacobian) PetscCall(HopsFormSetComponent(b->form, c, b->part[c]));
   }
   PetscCall(VecCreate(PetscObjectComm((PetscObject)sp), &b->x));
   PetscCall(VecSetSizes(b->x, sp->nT * b->nc, sp->N * b->nc));
   PetscCall(VecSetType(b->x, HopsSpaceVecType(sp)));
   PetscCall(VecDuplicate(b->x, &b->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORBlockCreateComponents(HopsNodes nodes, PetscReal droptol, HopsLORBlock **block)
+{
+  HopsLORBlock *b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&b));
+  *block  = b;
+  b->unit = MPI_DATATYPE_NULL;
+  ++nodes->refct;
+  b->nodes = nodes;
+  b->nc    = nodes->nc;
+  PetscCall(HopsFormCreate(&b->form));
+  PetscCall(HopsFormSetSpace(b->form, nodes->space));
+  PetscCall(HopsLORBlockSetUpApart(b, droptol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

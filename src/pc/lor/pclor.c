@@ -204,6 +204,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
   HopsLORVertexData data;
   PetscBool         fits;
+  Mat               mat;
 
   PetscFunctionBegin;
   PetscCheck(lor->form->space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
@@ -230,14 +231,16 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(PCLORChooseMatType(lor, &type));
-    PetscCall(HopsLORSymbolic(&lor->lor, type));
+    PetscCall(HopsLORSymbolic(&lor->lor, lor->prolongation ? MATAIJ : type));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
   PetscCall(HopsLORNumeric(&lor->lor, &lor->form, &data));
-  PetscCall(PCLORConvert(lor, lor->lor.mat));
-  PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
-  PetscCall(PCLORCheckConstants(pc, lor));
-  PetscCall(PCLORSetUpScale(pc, lor));
+  mat = lor->lor.mat;
+  if (lor->between) PetscCall(PCLORBetweenSetUp(pc, lor, &mat));
+  PetscCall(PCLORConvert(lor, mat));
+  if (!lor->transformation) PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  if (!lor->between) PetscCall(PCLORCheckConstants(pc, lor));
+  PetscCall(PCLORSetUpScale(pc, lor, 1, &lor->form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,7 +255,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscCheck(!lor->block->couple || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: "
              "-pc_lor_drop_tol is for scalar symmetric forms, or for components apart (-pc_lor_couple 0); remove it");
-  PetscCheck(lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!lor->block->jacobian || lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_lor_scale diagonal is for scalar symmetric forms, and this one has several components or first-order terms, "
              "which "
              "come with their coefficients: remove it");
@@ -268,6 +271,10 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
     PetscCall(VecDestroy(&lor->block->x));
     PetscCall(VecDestroy(&lor->block->y));
     PetscCall(MatCreateVecs(lor->mat, &lor->block->x, &lor->block->y));
+  }
+  if (!lor->block->jacobian) {
+    PetscCall(PCLORCheckComponents(pc, lor));
+    PetscCall(PCLORSetUpScale(pc, lor, lor->block->nc, lor->block->part));
   }
   if (lor->mat == lor->block->mat) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetNullSpace(lor->block->mat, &nsp));
@@ -414,13 +421,15 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
 {
   PC_LOR   *lor = (PC_LOR *)pc->data;
   PetscBool done;
-  Vec       xs;
+  Vec       xs, xi, yi;
 
   PetscFunctionBegin;
   PetscCall(PCLORApplyStaged(pc, PCApply_LOR, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORScaleBegin(lor, x, &xs));
-  PetscCall(PCLORApplyInner(pc, lor, xs, y));
+  PetscCall(PCLORBetweenBegin(lor, xs, y, &xi, &yi));
+  PetscCall(PCLORApplyInner(pc, lor, xi, yi));
+  PetscCall(PCLORBetweenEnd(lor, xs, y));
   PetscCall(PCLORScaleEnd(lor, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -433,7 +442,7 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   HopsLORBlock *block = lor->block;
   PC            inner;
   PetscBool     hypre, done;
-  Vec           xs;
+  Vec           xs, xi, yi;
 
   PetscFunctionBegin;
   PetscCall(PCLORApplyStaged(pc, PCApplyTranspose_LOR, x, y, &done));
@@ -448,11 +457,13 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
              "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: "
              "use -lor_pc_type gamg or lu");
   PetscCall(PCLORScaleBegin(lor, x, &xs));
+  PetscCall(PCLORBetweenBegin(lor, xs, y, &xi, &yi));
   if (block) PetscCall(HopsLORBlockEmbed(block, xs, block->x));
-  if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : xs, block ? block->y : y));
-  else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : xs, block ? block->y : y));
-  PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
+  if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : xi, block ? block->y : yi));
+  else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : xi, block ? block->y : yi));
+  PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : yi));
   if (block) PetscCall(HopsLORBlockExtract(block, block->y, y));
+  PetscCall(PCLORBetweenEnd(lor, xs, y));
   PetscCall(PCLORScaleEnd(lor, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -483,6 +494,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
   PetscCall(PCLORSetFromOptionsConstants(pc, PetscOptionsObject));
+  PetscCall(PCLORSetFromOptionsElasticity(pc, PetscOptionsObject));
   PetscCall(PetscOptionsEnum("-pc_lor_scale", "Scales the low-order-refined matrix by the operator's diagonal", "PCLOR",
                              PCLORScales, (PetscEnum)lor->scaletype, (PetscEnum *)&lor->scaletype, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore",
@@ -527,6 +539,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSourceNames[lor->source]));
   PetscCall(HopsSpaceView(lor->form->space, viewer));
+  PetscCall(PCLORBetweenView(lor, viewer));
   PetscCall(PCLORViewAttach(lor, viewer));
   if (lor->mat) {
     if (lor->block) {
@@ -597,6 +610,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(DMDestroy(&lor->dm));
   PetscCall(PetscSectionDestroy(&lor->section));
   PetscCall(PCLORResetFound(lor));
+  PetscCall(PCLORBetweenDestroy(lor));
   PetscCall(VecDestroy(&lor->scale));
   PetscCall(VecDestroy(&lor->scaled));
   lor->source = HOPS_SOURCE_NONE;
@@ -610,6 +624,10 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_LOR(pc));
   PetscCall(PCLORDestroyUser(lor));
+  PetscCall(MatDestroy(&lor->prolongation));
+  PetscCall(MatDestroy(&lor->transformation));
+  PetscCall(PCLORComposeBetween(pc, PETSC_FALSE));
+  PetscCall(PCLORComposeComponents(pc, PETSC_FALSE));
   PetscCall(KSPDestroy(&lor->ksp));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
@@ -704,5 +722,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", PCLORSetCouple_LOR));
   PetscCall(PCLORComposeCycle(pc, PETSC_TRUE));
+  PetscCall(PCLORComposeBetween(pc, PETSC_TRUE));
+  PetscCall(PCLORComposeComponents(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

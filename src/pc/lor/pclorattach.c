@@ -63,24 +63,16 @@ PetscErrorCode PCLORSetFromOptionsConstants(PC pc, HopsOptionItems PetscOptionsO
 
 /* ------------------------------------- rows of the operator ------------------------------------- */
 
-typedef enum {
-  ROW_COUPLED,
-  ROW_DIAGONAL, /* as Dirichlet rows are */
-  ROW_ZERO
-} Row;
-
-/* What the rows are: where two vectors of random numbers have the same quotient of product and entry */
-static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[])
+/* What the rows are: where two vectors of random numbers have the same quotient q of product and entry */
+PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[])
 {
   const PetscReal    tol = 1e-12; /* above rounding errors; a row that couples passes once in 1e12 */
   Vec                x, y;
   PetscRandom        random;
-  PetscScalar       *q;
   const PetscScalar *ax, *ay;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(PetscMalloc1(n, &q));
   PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
   PetscCall(PetscRandomSetType(random, PETSCRAND48)); /* PETSc's other generators may give one number many times */
   PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
@@ -93,14 +85,13 @@ static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[])
       const PetscScalar p = ay[i] / ax[i];
 
       if (!k) q[i] = p;
-      else if (p == 0.0 && q[i] == 0.0) row[i] = ROW_ZERO;
-      else row[i] = PetscAbsScalar(p - q[i]) <= tol * PetscAbsScalar(p) ? ROW_DIAGONAL : ROW_COUPLED;
+      else if (p == 0.0 && q[i] == 0.0) row[i] = HOPS_ROW_ZERO;
+      else row[i] = PetscAbsScalar(p - q[i]) <= tol * PetscAbsScalar(p) ? HOPS_ROW_DIAGONAL : HOPS_ROW_COUPLED;
     }
     PetscCall(VecRestoreArrayRead(x, &ax));
     PetscCall(VecRestoreArrayRead(y, &ay));
   }
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(PetscFree(q));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,7 +99,7 @@ static PetscErrorCode PCLORFindRows(Mat A, PetscInt n, Row row[])
 
 /* Can products tell? Not those of finite differences; an attached null space says that the user knows of the
    kernels of both; a MATPA on this space is its own form */
-static PetscErrorCode PCLORRowsTell(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp, PetscBool *yes)
+PetscErrorCode PCLORRowsTell(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp, PetscInt nc, PetscBool *yes)
 {
   MatNullSpace nsp[2];
   PetscBool    mffd, mult, sizes;
@@ -131,21 +122,32 @@ static PetscErrorCode PCLORRowsTell(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSp
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
-  sizes = n == sp->nT ? PETSC_TRUE : PETSC_FALSE; /* else refused later */
+  sizes = !nc || n == nc * sp->nT ? PETSC_TRUE : PETSC_FALSE; /* else refused later */
   PetscCall(MPIU_Allreduce(&sizes, yes, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A list that the user gave has all Dirichlet rows of the operator */
-static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Row row[])
+/* A list that the user gave has all Dirichlet rows of the operator, and no others: rows of zeros do, which
+   an operator that masks vectors has */
+static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const HopsRow row[])
 {
   char     why[HOPS_WHY_LENGTH] = "";
   PetscInt next                 = 0;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT; ++i) {
+    PetscBool listed;
+
     while (next < sp->ness && sp->essT[next] < i) ++next;
-    if (row[i] == ROW_DIAGONAL && (next == sp->ness || sp->essT[next] != i))
+    listed = next < sp->ness && sp->essT[next] == i ? PETSC_TRUE : PETSC_FALSE;
+    if (row[i] == HOPS_ROW_COUPLED && listed)
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " is in the space's list of essential unknowns, and its row of the operator couples it to others: leave "
+                           "it out of the list, or make the row Dirichlet (MatZeroRowsColumns()); without a list %s finds the "
+                           "Dirichlet rows in the operator",
+                           sp->rstart + i, lor->name));
+    if (row[i] == HOPS_ROW_DIAGONAL && !listed)
       PetscCall(HopsRefuse(why,
                            "Row %" PetscInt_FMT
                            " of the operator is a Dirichlet row (it has a diagonal entry alone), and the space's "
@@ -156,8 +158,36 @@ static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Row
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCLORSetDirichlet(PC_LOR *lor, PetscInt n, const HopsRow row[], const PetscScalar q[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(lor->dirichlet));
+  PetscCall(PetscMalloc1(n, &lor->dirichlet));
+  for (PetscInt i = 0; i < n; ++i) lor->dirichlet[i] = row[i] == HOPS_ROW_DIAGONAL ? q[i] : 1.0;
+  lor->ndirichlet = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORRefuseZeroRows(PC pc, PetscInt n, const HopsRow row[])
+{
+  char     why[HOPS_WHY_LENGTH] = "";
+  PetscInt start;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(pc->pmat, &start, NULL));
+  for (PetscInt i = 0; i < n; ++i)
+    if (row[i] == HOPS_ROW_ZERO)
+      PetscCall(HopsRefuse(why,
+                           "Row %" PetscInt_FMT
+                           " of the operator is zero: give it a diagonal entry if its unknown is essential or not "
+                           "in use, or attach the operator's null space (MatSetNullSpace())",
+                           start + i));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The space with the found unknowns, made anew when they are others than last time */
-static PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool ess[])
+PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool ess[])
 {
   PetscBool same = lor->foundof == sp ? PETSC_TRUE : PETSC_FALSE;
   PetscInt  next = 0;
@@ -170,11 +200,12 @@ static PetscErrorCode PCLORSetFound(PC_LOR *lor, HopsSpace sp, const PetscBool e
     next += was ? 1 : 0;
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCLORResetFound(lor));
-  PetscCall(HopsSpaceCreateEssential_Private(sp, ess, &lor->found));
-  PetscCall(HopsSpaceReference(sp));
-  lor->foundof = sp;
+  if (!same) {
+    PetscCall(PCLORResetFound(lor));
+    PetscCall(HopsSpaceCreateEssential_Private(sp, ess, &lor->found));
+    PetscCall(HopsSpaceReference(sp));
+    lor->foundof = sp;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,6 +214,7 @@ PetscErrorCode PCLORResetFound(PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(HopsSpaceDestroy(&lor->found));
   PetscCall(HopsSpaceDestroy(&lor->foundof));
+  PetscCall(PetscFree(lor->dirichlet));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,40 +224,34 @@ PetscErrorCode PCLORResetFound(PC_LOR *lor)
 */
 PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp, HopsSpace *use)
 {
-  char       why[HOPS_WHY_LENGTH] = "";
-  PetscInt64 n[2]                 = {sp->ness, 0};
-  PetscBool  tell, *ess;
-  Row       *row;
+  PetscInt64   n[2] = {sp->ness, 0};
+  PetscBool    tell, diagonal, *ess;
+  PetscScalar *q;
+  HopsRow     *row;
 
   PetscFunctionBegin;
   *use = sp;
-  PetscCall(PCLORRowsTell(pc, lor, pa, sp, &tell));
+  PetscCall(PCLORRowsTell(pc, lor, pa, sp, 1, &tell));
   if (!tell) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(sp->nT, &row, sp->nT, &ess));
-  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row));
+  PetscCall(PetscMalloc3(sp->nT, &row, sp->nT, &ess, sp->nT, &q));
+  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row, q));
   for (PetscInt i = 0; i < sp->nT; ++i) {
-    ess[i] = row[i] == ROW_DIAGONAL ? PETSC_TRUE : PETSC_FALSE;
+    ess[i] = row[i] == HOPS_ROW_DIAGONAL ? PETSC_TRUE : PETSC_FALSE;
     n[1] += ess[i];
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  if (n[1] == sp->N) n[1] = 0;
-  if (n[0]) {
-    if (n[1]) PetscCall(PCLORCheckList(pc, lor, sp, row));
-  } else {
-    for (PetscInt i = 0; i < sp->nT; ++i)
-      if (row[i] == ROW_ZERO)
-        PetscCall(HopsRefuse(why,
-                             "Row %" PetscInt_FMT
-                             " of the operator is zero: give it a diagonal entry if its unknown is essential or not "
-                             "in use, or attach the operator's null space (MatSetNullSpace())",
-                             sp->rstart + i));
-    PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, why));
+  diagonal = n[1] == sp->N ? PETSC_TRUE : PETSC_FALSE;
+  if (diagonal) n[1] = 0;
+  if (n[0] && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
+  if (!n[0]) {
+    PetscCall(PCLORRefuseZeroRows(pc, sp->nT, row));
     if (n[1]) {
       PetscCall(PCLORSetFound(lor, sp, ess));
       lor->nfound = (PetscInt)n[1];
       *use        = lor->found;
     }
   }
-  PetscCall(PetscFree2(row, ess));
+  if (!diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
+  PetscCall(PetscFree3(row, ess, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

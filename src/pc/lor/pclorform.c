@@ -38,6 +38,7 @@ PetscErrorCode PCLORDestroyUser(PC_LOR *lor)
   PetscCall(HopsSpaceDestroy(&lor->userspace));
   PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
   PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&lor->lame[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,10 +319,19 @@ static HopsLORPoints PCLORGetPoints(const Mat_PA *pa)
 static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp)
 {
   const PetscBool known = lor->userdiffusion || lor->usermass || (pa && pa->form->space) ? PETSC_TRUE : PETSC_FALSE;
+  PetscInt        nc    = 1;
 
   PetscFunctionBegin;
+  if (!lor->scalar && !PCLORIsBetween(lor)) PetscCall(PCLORCountComponents(pc, sp, &nc));
+  if (nc > 1) {
+    PetscCall(PCLORSetFormSpace(lor, sp));
+    PetscCall(HopsFormReset(lor->form));
+    PetscCall(PCLORGetFormComponents(pc, lor, sp, nc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
+  if (PCLORIsBetween(lor)) PetscCall(PCLORBetweenFind(pc, lor, sp, &sp));
+  else PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
   PetscCall(PCLORSetFormSpace(lor, sp));
   if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
   else if (!known && !lor->scalar && sp->family == HOPS_H1) {
@@ -359,7 +369,12 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   lor->unknown = PETSC_FALSE;
   lor->nfound  = 0;
+  PetscCall(PetscFree(lor->dirichlet));
   PetscCall(PCLORFindSpace(pc, lor, pa, &sp, &lor->source));
+  PetscCheck(sp || !PCLORIsBetween(lor), comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PCLORSetProlongation() and PCLORSetTransformation() are for spaces that are given: MatSetHopsSpace(), "
+             "DMSetHopsSpace() "
+             "or PCLORSetSpace()");
   if (pa && pa->tensor && !lor->userspace) {
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
     PetscCall(PCLORGetFormTensor(pc, lor, pa->tensor));
@@ -378,8 +393,9 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(HopsSpaceSetVecTypeFromMat(lor->form->space, pc->pmat));
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
-    PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;
-    PetscInt  N;
+    PetscBool ok =
+      PCLORIsBetween(lor) || n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;
+    PetscInt N;
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
@@ -389,6 +405,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
                "with the right one, or %sSetSpace()",
                N, lor->form->space->N, lor->name);
   }
+  PetscCall(PCLORCheckElasticity(pc, lor));
   PetscCheck(lor->block || lor->form->n, comm, PETSC_ERR_ARG_WRONGSTATE,
              "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms "
              "(MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner "

@@ -1,44 +1,84 @@
 /*
   The low-order-refined matrix L of coefficients that are not the operator's own, scaled by the operator's
   diagonal: D L^-1 D, where D^-2 is the diagonal of the operator A over that of the high-order operator with
-  the
-  coefficients of L. It is the identity where these are A's. Where A's coefficient is another one it makes
+  the coefficients of L. It is the identity where these are A's. Where A's coefficient is another one it makes
   up for what varies slowly, and for jumps by the size of the cells on both sides.
 */
-#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopslorblockimpl.h>
 #include <petsc/private/pcimpl.h>
 
+/* A vector of the operator, of the type that the back end takes */
+static PetscErrorCode PCLORScaleCreateVec(PC_LOR *lor, Vec *v)
+{
+  PetscFunctionBegin;
+  if (lor->block) PetscCall(VecDuplicate(lor->block->x, v));
+  else if (lor->between) PetscCall(MatCreateVecs(lor->mat, v, NULL)); /* with a prolongation */
+  else PetscCall(HopsSpaceCreateVec(lor->form->space, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the diagonal of the high-order operator whose form is that of the low-order-refined matrix */
-static PetscErrorCode PCLORReferenceDiagonal(PC_LOR *lor, Vec r)
+static PetscErrorCode PCLORFormDiagonal(HopsForm form, Vec r)
 {
   Mat     A;
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscCall(MatCreatePA(lor->form->space, &A));
+  PetscCall(MatCreatePA(form->space, &A));
   PetscCall(MatPAGetData(A, &pa));
-  PetscCall(MatPASetTerm(A, pa, HopsFamilyDifferential(lor->form->space->family), HopsFormDerivative(lor->form)));
-  PetscCall(MatPASetTerm(A, pa, HOPS_VALUE, HopsFormValue(lor->form)));
+  PetscCall(MatPASetTerm(A, pa, HopsFamilyDifferential(form->space->family), HopsFormDerivative(form)));
+  PetscCall(MatPASetTerm(A, pa, HOPS_VALUE, HopsFormValue(form)));
   PetscCall(MatGetDiagonal(A, r));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the same of components, whose essential ones have rows of the identity */
+static PetscErrorCode PCLORReferenceDiagonal(PC_LOR *lor, PetscInt nc, const HopsForm form[], Vec r)
+{
+  HopsCoefficient    last[2] = {NULL, NULL};
+  Vec                d;
+  const PetscScalar *da;
+  PetscScalar       *ra;
+
+  PetscFunctionBegin;
+  if (!lor->block) {
+    PetscCall(PCLORFormDiagonal(form[0], r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsSpaceCreateVec(form[0]->space, &d));
+  for (PetscInt c = 0; c < nc; ++c) {
+    if (!c || HopsFormDerivative(form[c]) != last[0] || HopsFormValue(form[c]) != last[1]) PetscCall(PCLORFormDiagonal(form[c], d));
+    last[0] = HopsFormDerivative(form[c]);
+    last[1] = HopsFormValue(form[c]);
+    PetscCall(VecGetArrayRead(d, &da));
+    PetscCall(VecGetArray(r, &ra));
+    for (PetscInt i = 0; i < form[c]->space->nT; ++i) ra[i * nc + c] = lor->block->nodes->isfree[i * nc + c] ? da[i] : 1.0;
+    PetscCall(VecRestoreArray(r, &ra));
+    PetscCall(VecRestoreArrayRead(d, &da));
+  }
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* scale[i] = sqrt(scale[i] / d[i]), `why` where that is none */
-static PetscErrorCode PCLORScaleEntries(HopsSpace sp, Vec d, Vec scale, char why[])
+static PetscErrorCode PCLORScaleEntries(Vec d, Vec scale, char why[])
 {
   const PetscScalar *da;
   PetscScalar       *s;
+  PetscInt           n, start;
 
   PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(d, &n));
+  PetscCall(VecGetOwnershipRange(d, &start, NULL));
   PetscCall(VecGetArrayRead(d, &da));
   PetscCall(VecGetArray(scale, &s));
-  for (PetscInt i = 0; i < sp->nT; ++i) {
+  for (PetscInt i = 0; i < n; ++i) {
     const PetscReal ratio = PetscRealPart(s[i] / da[i]);
 
     if (!(ratio > 0.0) || PetscIsInfReal(ratio))
-      PetscCall(HopsRefuse(why, "its entry %" PetscInt_FMT " is %g where the form's is %g", sp->rstart + i,
-                           (double)PetscRealPart(da[i]), (double)PetscRealPart(s[i])));
+      PetscCall(HopsRefuse(why, "its entry %" PetscInt_FMT " is %g where the form's is %g", start + i, (double)PetscRealPart(da[i]),
+                           (double)PetscRealPart(s[i])));
     else s[i] = PetscSqrtReal(ratio);
   }
   PetscCall(VecRestoreArrayRead(d, &da));
@@ -46,7 +86,33 @@ static PetscErrorCode PCLORScaleEntries(HopsSpace sp, Vec d, Vec scale, char why
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
+/*
+  The diagonal of Dirichlet rows is known by the products that looked at them. Rows of 1e8 in an operator
+  beside rows of 1 in the matrix would hide the other residuals in the norms of a Krylov method.
+*/
+static PetscErrorCode PCLORScaleRows(PC_LOR *lor)
+{
+  const PetscInt n     = lor->dirichlet ? lor->ndirichlet : 0;
+  PetscBool      other = PETSC_FALSE;
+  PetscScalar   *s;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i)
+    if (PetscRealPart(lor->dirichlet[i]) > 0.0 && PetscAbsScalar(lor->dirichlet[i] - 1.0) > 1e-8) other = PETSC_TRUE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &other, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)lor->form->space)));
+  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORScaleCreateVec(lor, &lor->scale));
+  PetscCall(VecDuplicate(lor->scale, &lor->scaled));
+  PetscCall(VecSet(lor->scale, 1.0));
+  PetscCall(VecGetArray(lor->scale, &s));
+  for (PetscInt i = 0; i < n; ++i)
+    if (PetscRealPart(lor->dirichlet[i]) > 0.0) s[i] = 1.0 / PetscSqrtReal(PetscRealPart(lor->dirichlet[i]));
+  PetscCall(VecRestoreArray(lor->scale, &s));
+  lor->scaledrows = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor, PetscInt nc, const HopsForm form[])
 {
   char        why[HOPS_WHY_LENGTH] = "";
   PetscBool   has, bad;
@@ -57,9 +123,20 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(VecDestroy(&lor->scale));
   PetscCall(VecDestroy(&lor->scaled));
-  lor->notscaled = NULL;
-  if (lor->scaletype == PCLOR_SCALE_NONE || (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown))
+  lor->notscaled  = NULL;
+  lor->scaledrows = PETSC_FALSE;
+  if (lor->scaletype == PCLOR_SCALE_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->transformation) {
+    PetscCheck(lor->scaletype == PCLOR_SCALE_DEFAULT, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_lor_scale diagonal takes the diagonal of an operator of nodal values, and this one's unknowns are others "
+               "(PCLORSetTransformation()): give the coefficients (PCLORSetCoefficients()) and use -pc_lor_scale none");
+    if (lor->unknown) lor->notscaled = "the operator's unknowns are no nodal values";
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown) {
+    PetscCall(PCLORScaleRows(lor));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &has));
   if (!has) {
     A = pc->mat;
@@ -72,14 +149,22 @@ PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
              ((PetscObject)A)->type_name);
   if (!has) {
     lor->notscaled = "the operator gives no diagonal";
+    PetscCall(PCLORScaleRows(lor));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HopsSpaceCreateVec(lor->form->space, &d));
+  PetscCall(PCLORScaleCreateVec(lor, &d));
   PetscCall(VecDuplicate(d, &lor->scale));
   PetscCall(VecDuplicate(d, &lor->scaled));
   PetscCall(MatGetDiagonal(A, d));
-  PetscCall(PCLORReferenceDiagonal(lor, lor->scale));
-  PetscCall(PCLORScaleEntries(lor->form->space, d, lor->scale, why));
+  if (lor->between) {
+    Vec nodal;
+
+    PetscCall(HopsSpaceCreateVec(lor->form->space, &nodal));
+    PetscCall(PCLORFormDiagonal(form[0], nodal));
+    PetscCall(PCLORBetweenDiagonal(lor, nodal, lor->scale));
+    PetscCall(VecDestroy(&nodal));
+  } else PetscCall(PCLORReferenceDiagonal(lor, nc, form, lor->scale));
+  PetscCall(PCLORScaleEntries(d, lor->scale, why));
   PetscCall(VecDestroy(&d));
   any = why[0] ? 1 : 0;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -129,8 +214,11 @@ PetscErrorCode PCLORViewAttach(PC_LOR *lor, PetscViewer viewer)
   if (lor->nfound)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "essential unknowns: %" PetscInt_FMT " Dirichlet rows of the operator\n", lor->nfound));
+  if (lor->lame[0] && lor->block) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficients: each component's part of elasticity\n"));
   if (lor->unknown) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficient of the diffusion: 1, as none is known\n"));
-  if (lor->scale) PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal\n"));
-  if (lor->notscaled) PetscCall(PetscViewerASCIIPrintf(viewer, "not scaled: %s\n", lor->notscaled));
+  if (lor->scale)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal%s\n", lor->scaledrows ? " in Dirichlet rows" : ""));
+  if (lor->notscaled)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not scaled%s: %s\n", lor->scaledrows ? " elsewhere" : "", lor->notscaled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

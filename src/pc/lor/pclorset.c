@@ -399,17 +399,19 @@ static PetscErrorCode PCLORApplySpectrum(PC p, Vec x, Vec y)
 {
   HopsInner    *inner;
   HopsLORBlock *block;
-  Vec           xs;
+  Vec           xs, xi, yi;
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(p, &inner));
   block = inner->lor->block;
   PetscCall(PCLORScaleBegin(inner->lor, x, &xs));
+  PetscCall(PCLORBetweenBegin(inner->lor, xs, y, &xi, &yi));
   if (block) {
     PetscCall(HopsLORBlockEmbed(block, xs, block->x));
     PetscCall(KSPSolve(inner->ksp, block->x, block->y));
     PetscCall(HopsLORBlockExtract(block, block->y, y));
-  } else PetscCall(KSPSolve(inner->ksp, xs, y));
+  } else PetscCall(KSPSolve(inner->ksp, xi, yi));
+  PetscCall(PCLORBetweenEnd(inner->lor, xs, y));
   PetscCall(PCLORScaleEnd(inner->lor, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -445,7 +447,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
     PetscBool hypre;
     PC        q;
 
-    A = lor->block ? lor->block->mat : lor->lor.mat;
+    A = lor->block ? lor->block->mat : (lor->between ? lor->mat : lor->lor.mat);
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre)); /* of a device: factored on the host */
     if (hypre) {
       Mat T; /* there is no direct way */

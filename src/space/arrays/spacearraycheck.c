@@ -410,7 +410,10 @@ static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[]
   PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
   for (PetscInt i = 0; i < sp->nT; ++i)
     if (!degree[i])
-      PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps",
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " belongs to no cell of any rank: number the unknowns without gaps, or let hops number the ids "
+                           "(HopsSpaceCreateFromNodes() with PETSC_DECIDE)",
                            sp->rstart + i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -501,7 +504,8 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
       PetscCall(HopsRefuse(why,
                            "The nodes of cell %" PetscInt_FMT
                            " run around it, as those of VTK and Gmsh do: list them in the order of the lattice, x fastest, that is "
-                           "with the nodes 2 and 3 (in 3D also 6 and 7) exchanged",
+                           "with the nodes 2 and 3 (in 3D also 6 and 7) exchanged, or tell their order (HopsGetNodeOrder(), for "
+                           "HopsSpaceCreateFromNodes())",
                            c));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -526,14 +530,15 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
   if (step / n * (P - 1) > 0.95 * PetscSqrtReal(diagonal))
     PetscCall(HopsRefuse(why,
                          "The nodes of cell %" PetscInt_FMT " are not in the order of its lattice: list the Gauss-Lobatto-Legendre "
-                         "points of the cell with x fastest, then y, then z",
+                         "points of the cell with x fastest, then y, then z, or tell their order (HopsGetNodeOrder(), "
+                         "HopsGetNodeOrderFromPoints(), for HopsSpaceCreateFromNodes())",
                          c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Lattices that are left-handed, out of order or equispaced; a cell inverted otherwise is left to the
-   operator, which sees more points */
-static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
+   operator, which sees more points. *left: all are left-handed, in a space that can be turned */
+static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
 {
   const PetscInt dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim), last = (1 << dim) - 1;
   HopsBasis      gll;
@@ -556,14 +561,16 @@ static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
   }
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  if (n[0] && n[1] == n[0])
+  *left = sp->family == HOPS_H1 && n[0] && n[1] == n[0] ? PETSC_TRUE : PETSC_FALSE;
+  if (n[0] && n[1] == n[0] && !*left)
     PetscCall(HopsRefuse(why, "The lattices of all cells are left-handed: two directions are exchanged, or one runs backwards; "
                               "list the nodes of each cell so that x, y and z of its lattice are right-handed in space"));
-  else if (first >= 0)
+  else if (first >= 0 && !*left)
     PetscCall(HopsRefuse(why,
                          "The lattice of cell %" PetscInt_FMT " is left-handed, and those of %" PetscInt64_FMT
                          " of %" PetscInt64_FMT " cells are not: either its nodes are listed with two directions exchanged, or the "
-                         "cell is inverted and the mesh needs repair",
+                         "cell is inverted and the mesh needs repair; exchange two directions in the nodes and the coordinates of "
+                         "each left-handed cell (a mesh all of whose cells are left-handed is taken as it is)",
                          first, n[0] - n[1], n[0]));
   if (2 * n[2] > n[0])
     PetscCall(HopsRefuse(why,
@@ -574,17 +581,49 @@ static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysCheck(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys)
+/* Exchanges the first two directions of all cells of an H1 space, whose caller goes on to count them as
+   before */
+static PetscErrorCode HopsArraysTurn(HopsSpace sp, PetscInt elist[])
+{
+  const PetscInt dim = sp->dim, P = sp->order + 1, G = sp->gorder + 1, ng = HopsPower(G, dim);
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(sp, "All cells are left-handed: their first two directions are exchanged\n"));
+  sp->turned = PETSC_TRUE;
+  PetscCall(PetscMalloc1(sp->ne, &sp->place));
+  for (PetscInt i = 0; i < sp->ne; ++i) sp->place[i] = i / (P * P) * P * P + i % P * P + i / P % P;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = 0; i < sp->ne; ++i) {
+      const PetscInt j = sp->place[i], e = elist[c * sp->ne + i];
+
+      if (i >= j) continue;
+      elist[c * sp->ne + i] = elist[c * sp->ne + j];
+      elist[c * sp->ne + j] = e;
+    }
+  for (PetscInt k = 0; k < sp->ncells * dim; ++k)
+    for (PetscInt i = 0; i < ng; ++i) {
+      const PetscInt  j = i / (G * G) * G * G + i % G * G + i / G % G;
+      const PetscReal x = sp->X[k * ng + i];
+
+      if (i >= j) continue;
+      sp->X[k * ng + i] = sp->X[k * ng + j];
+      sp->X[k * ng + j] = x;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysCheck(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt elist[], PetscSF keys)
 {
   MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
   char      why[HOPS_WHY_LENGTH] = "";
-  PetscBool agree                = PETSC_FALSE;
+  PetscBool agree = PETSC_FALSE, left = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HopsArraysCheckUsed(sp, keys, why));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
-  PetscCall(HopsArraysCheckMaps(sp, why));
+  PetscCall(HopsArraysCheckMaps(sp, why, &left));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
+  if (left) PetscCall(HopsArraysTurn(sp, elist));
   if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, elist, keys, why, &agree));
   if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, keys, why));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));

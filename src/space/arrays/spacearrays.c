@@ -239,12 +239,14 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   and in the low-order-refined matrix alike. The arrays are copied. They may lie in a device's memory.
 
   With an operator of your own (`MatSetHopsSpace()`) none need be listed: `PCLOR` finds them in it.
+  `HopsSpaceCreateFromNodes()` takes other numbers, which hops finds the owners of, and other orders of nodes.
 
   Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a
   cell; cells that have a common unknown at different places of their common edge or face; cells given twice;
   coordinates that are not finite, or at equispaced points rather than the Gauss-Lobatto-Legendre points;
-  lattices that are left-handed, or out of order. Periodic meshes are fine as long as what is identified is a
-  translation (of order 1, only corners exchanged in a cell are found there).
+  lattices that are left-handed in some of the cells (a mesh all of whose cells are left-handed is taken
+  as it is), or out of order. Periodic meshes are fine as long as what is identified is a translation (of
+  order 1, only corners exchanged in a cell are found there).
 
 .seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`,
 `MatSetHopsSpace()`, `PCLORSetSpace()`

@@ -258,6 +258,11 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
   s->cstart  = sp->cstart;
   s->nT      = n;
   s->ncaller = sp->ncaller;
+  s->turned  = sp->turned;
+  if (sp->place) {
+    PetscCall(PetscMalloc1(sp->ne, &s->place));
+    PetscCall(PetscArraycpy(s->place, sp->place, sp->ne));
+  }
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), s->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &s->rstart, NULL));
   PetscCall(PetscLayoutGetSize(layout, &s->N));
