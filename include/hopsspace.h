@@ -103,6 +103,9 @@ PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscI
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
                                                             const PetscInt[], PetscInt, const PetscReal[], PetscInt,
                                                             const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateAdaptiveFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
+                                                              const PetscInt[], const unsigned short[], PetscInt, const PetscReal[],
+                                                              PetscInt, const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatSetHopsSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);
