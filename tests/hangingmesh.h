@@ -102,6 +102,17 @@ static inline void HangBalance(HangMesh *m)
   }
 }
 
+static inline void HangHalve(HangMesh *m)
+{
+  for (PetscInt l = m->finest - 1; l >= 0; --l)
+    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
+      PetscInt a[3];
+
+      HangUnindex(m, l, k, a);
+      if (m->state[l][k] == 1) HangRefine(m, l, a);
+    }
+}
+
 /* a space-filling order: by the bits of the anchors, at the finest level */
 static inline PetscInt64 HangMorton(const HangMesh *m, const HangCell *c)
 {
