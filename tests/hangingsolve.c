@@ -214,8 +214,8 @@ static void Lagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal dl[
   }
 }
 
-/* smallest and largest eigenvalue of the stiffness of an interval by that of its sub-edges, of width h, each with the
-   mean of Gauss-Lobatto weight by lumped width at its ends */
+/* smallest and largest eigenvalue of the stiffness of an interval by that of its sub-edges, of width h, each
+   with the mean of Gauss-Lobatto weight by lumped width at its ends */
 static PetscErrorCode Stiffness(PetscInt p, PetscReal b[2])
 {
   const PetscInt n = p + 1;
