@@ -182,10 +182,10 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
     HangMesh       m;
     HopsSpace      sp;
 
-    PetscCall(HangCreate(dim, M, PETSC_FALSE, 3, &m));
+    PetscCall(HangCreate(dim, M, PETSC_FALSE, 2 + (dim == 2 ? 2 : 1), &m));
     HangAdapt(&m, 0, 2, 0.3, NULL);
     HangBalance(&m);
-    if (k) HangHalve(&m);
+    for (PetscInt l = 0; l < k + (dim == 2 ? 1 : 0); ++l) HangHalve(&m);
     PetscCall(HangList(&m, PETSC_TRUE));
     PetscCall(Space(&m, p, NULL, &sp));
     PetscCall(Solve(sp, Wave, NULL, Wave, &its, &its, &error[k]));

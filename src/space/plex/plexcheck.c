@@ -80,8 +80,10 @@ PetscErrorCode HopsDMCheck(DM dm)
              "not apply to matrices: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
   PetscCall(HopsDMHasAnchors(dm, &is));
   PetscCheck(!is, comm, PETSC_ERR_SUP,
-             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes), which hops does not take: leave out -dm_mat_type " MATPA
-             " and -pc_type " PCLOR ", or use a conforming mesh");
+             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes), with which hops does not read the forms of a PetscDS: "
+             "leave out "
+             "-dm_mat_type " MATPA ", and give " PCLOR " the space and its coefficients (HopsSpaceCreateFromDM(), PCLORSetSpace(), "
+             "PCLORSetCoefficients()), or use a conforming mesh");
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
     PetscDS ds;
