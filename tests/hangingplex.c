@@ -4,6 +4,7 @@ static char help[] =
   -cells <n> -refine <c> : the cell of a box that PETSc refines; else a mesh is refined at random:\n\
   -roots <n,n,n> -finest <l> -part <s> -seed <n> -turn\n\
   -own : hops' own numbering, else the section of a PetscFE; -petsc : PETSc's matrix is compared\n\
+  -snes : a code of PETSc's alone\n\
   -gap : a hanging vertex is moved, which is refused; -families: what else is\n\n";
 
 #include "hangingmesh.h"
@@ -335,7 +336,7 @@ static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
   KSP               ksp;
   PC                pc;
   PetscReal         e, n;
-  PetscInt          its;
+  PetscInt          its, n2;
 
   PetscFunctionBeginUser;
   PetscCall(DMGetDS(dm, &ds));
@@ -369,12 +370,76 @@ static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations with PETSc's matrix: %s\n", its < 15 ? "few" : "MANY"));
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp)); /* the form is the PetscDS's */
+  PetscCall(KSPSetOperators(ksp, J, J));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &n2));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "with PETSc's matrix alone: %s\n", its == n2 ? "the same" : "OTHERS"));
+  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&J));
   PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void F0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f0[])
+{
+  f0[0] = power > 1 ? -4.0 : 0.0;
+}
+
+static void F1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f1[])
+{
+  for (PetscInt d = 0; d < dim; ++d) f1[d] = u_x[d];
+}
+
+static PetscErrorCode Exact(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  return U(dim, x, nc, u, ctx);
+}
+
+/* a code of PETSc's alone, whose options say what hops does */
+static PetscErrorCode SolvePETSc(DM dm)
+{
+  PetscErrorCode (*exact[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {Exact};
+  PetscDS   ds;
+  SNES      snes;
+  Mat       J;
+  Vec       u;
+  PetscReal error;
+  PetscBool pa;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetResidual(ds, 0, F0, F1));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, G3));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMPlexSetSNESLocalFEM(dm, NULL, NULL, NULL));
+  PetscCall(SNESSetFromOptions(snes));
+  PetscCall(SNESSolve(snes, NULL, u));
+  PetscCall(SNESGetJacobian(snes, &J, NULL, NULL, NULL));
+  PetscCall(PetscObjectTypeCompare((PetscObject)J, MATPA, &pa));
+  PetscCall(DMComputeL2Diff(dm, 0.0, exact, NULL, u, &error));
+  if (error > 1e-9) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's code, %s: exact\n", pa ? "matrix-free" : "assembled"));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -409,13 +474,14 @@ int main(int argc, char **argv)
 {
   const PetscInt one = 1;
   PetscInt       dim = 2, p = 2, n = 3;
-  PetscBool      own = PETSC_FALSE, gap = PETSC_FALSE, families, petsc;
+  PetscBool      own = PETSC_FALSE, gap = PETSC_FALSE, families, petsc, snes;
   PetscReal      error;
   DM             dm;
   DMLabel        label;
   HopsSpace      sp;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &n, NULL));
@@ -460,8 +526,15 @@ int main(int argc, char **argv)
     PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, p, PETSC_DETERMINE, &fe));
     PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
     PetscCall(DMCreateDS(dm));
-    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, NULL, NULL, NULL, NULL));
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, (void (*)(void))Exact, NULL, NULL, NULL));
     PetscCall(PetscFEDestroy(&fe));
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-snes", &snes));
+    if (snes) {
+      PetscCall(SolvePETSc(dm));
+      PetscCall(DMDestroy(&dm));
+      PetscCall(PetscFinalize());
+      return 0;
+    }
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
   }
   PetscCall(HopsSpaceView(sp, NULL));
@@ -504,6 +577,19 @@ int main(int argc, char **argv)
     suffix: gap
     args: -dim {{2 3}} -refine {{4}} -gap -malloc_dump 0
     output_file: output/hangingplex_gap.out
+
+  test:
+    suffix: snes
+    args: -dim 2 -refine 4 -order {{1 3}} -snes -dm_mat_type pa -pc_type {{lor jacobi}} -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+
+  test:
+    suffix: snes_3d
+    args: -dim 3 -refine 13 -order 2 -snes -dm_mat_type pa -hops_residual {{0 1}} -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+    output_file: output/hangingplex_snes.out
+
+  test:
+    suffix: snes_assembled
+    args: -dim 2 -refine 4 -order 3 -snes -dm_mat_type aij -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
 
   test:
     suffix: petsc
