@@ -1,6 +1,6 @@
 static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corner, polynomials that are solutions, spectra.\n\
   -dim <d> -order <p> -finest <l>\n\
-  -what layer    : u = arctan(20 (r - 0.725)), refined along r = 0.725; iterations of CG to 1e-12\n\
+  -what layer    : u = arctan(20 (r - 0.725)), refined along r = 0.725; iterations of CG to 1e-12; -uniform\n\
   -what patch    : a polynomial of order 1 or 2 is the solution, on random meshes\n\
   -what spectrum : all eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
   -what rates    : errors on randomly refined meshes fall by order p + 1\n\
@@ -21,6 +21,11 @@ static PetscReal Radius(PetscInt dim, const PetscReal x[])
 static PetscBool Layer(PetscInt dim, const PetscReal x[], PetscReal h)
 {
   return PetscAbsReal(Radius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscBool All(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PETSC_TRUE;
 }
 
 static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
@@ -126,12 +131,14 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt p, PetscInt finest)
   HangMesh       m;
   HopsSpace      sp;
   PetscInt       its, most = 33;
+  PetscBool      uniform = PETSC_FALSE;
   PetscReal      error;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
-  HangAdapt(&m, 0, finest, 0.0, Layer);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-uniform", &uniform, NULL));
+  HangAdapt(&m, 0, finest, 0.0, uniform ? All : Layer);
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(Space(&m, p, NULL, &sp));
   if (numbers) PetscCall(HopsSpaceView(sp, NULL));

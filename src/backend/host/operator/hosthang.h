@@ -93,6 +93,10 @@ static void Hang(const struct _HopsPAKernel *k, PetscInt b, int transpose, vec e
   const unsigned short *hang = k->hang + b * W;
   unsigned int          done = 0;
 
+  if (k->hangs[b] == 1) {
+    HangMask(k, hang[0], transpose, NULL, e);
+    return;
+  }
   for (int l = 0; l < W; l++) {
     vec on   = {0};
     int many = 0;

@@ -135,8 +135,9 @@ static PetscErrorCode FillHanging(HopsPAKernel k, const unsigned short hang[])
     k->hangs[b] = 0;
     for (int l = 0; l < W; l++) {
       k->hang[b * W + l] = hang[PetscMin(first + l, last)];
-      if (k->hang[b * W + l]) k->hangs[b] = 1;
+      if (k->hang[b * W + l] != k->hang[b * W]) k->hangs[b] = 2;
     }
+    if (!k->hangs[b] && k->hang[b * W]) k->hangs[b] = 1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
