@@ -4,13 +4,14 @@ low-order-refined matrix, right-hand side, errors.\n\
   -dim <d> -order <p> -finest <l> -part <s> -seed <n> : refined at random\n\
   -turn      : each cell sees the mesh its own way\n\
   -map <n>   : 0 boxes, 1 multilinear, 2 quadratic\n\
-  -essential : part of the boundary is essential\n\
+  -essential : part of the boundary is essential; -robin : another part has Robin terms\n\
   -empty <r> : a rank without cells\n\
   -mutate <half|edge|transpose> : the independent matrix is made wrong, which must be noticed\n\n";
 
 #include "hangingmesh.h"
 
 static PetscBool mutatehalf, mutateedge, mutatetranspose;
+static PetscInt  nrobin = 0, *robin; /* facets with Robin terms, and one more: cells, then faces */
 
 static void Bilinear(PetscInt dim, PetscReal x[])
 {
@@ -245,6 +246,14 @@ static PetscErrorCode Operator(HopsSpace sp, Mat *A)
   PetscCall(MatSetFromOptions(*A));
   PetscCall(MatPASetDiffusion(*A, k));
   PetscCall(MatPASetMass(*A, c));
+  if (nrobin) {
+    HopsCoefficient one;
+    PetscScalar     v = 2.5;
+
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
+    PetscCall(MatPAAddRobin(*A, nrobin - 1, robin, robin + nrobin - 1, one));
+    PetscCall(HopsCoefficientDestroy(&one));
+  }
   PetscCall(HopsCoefficientDestroy(&k));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -353,6 +362,30 @@ static PetscErrorCode CompareLOR(const HangMesh *m, PetscInt p, const HangArrays
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* values at a point of each cell */
+static PetscErrorCode CompareValues(HopsSpace sp, HopsSpace spb, Vec x, Vec u)
+{
+  PetscInt     n, dim, *cells;
+  PetscReal   *xi, e = 0.0, most;
+  PetscScalar *v, *w;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceGetNumCells(sp, &n));
+  PetscCall(HopsSpaceGetDimension(sp, &dim));
+  PetscCall(PetscMalloc4(n, &cells, n * dim, &xi, n, &v, n, &w));
+  for (PetscInt c = 0; c < n; ++c) {
+    cells[c] = c;
+    for (PetscInt d = 0; d < dim; ++d) xi[c * dim + d] = d == c % dim ? 1.0 : 0.3 - 0.4 * d; /* on a facet */
+  }
+  PetscCall(HopsSpaceEvaluate(sp, x, n, cells, xi, v));
+  PetscCall(HopsSpaceEvaluate(spb, u, n, cells, xi, w));
+  for (PetscInt c = 0; c < n; ++c) e = TestWorse(e, PetscAbsScalar(v[c] - w[c]));
+  PetscCallMPI(MPI_Allreduce(&e, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(Say("values", most, 1e-12));
+  PetscCall(PetscFree4(cells, xi, v, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* right-hand side, interpolation, errors, values at points */
 static PetscErrorCode CompareFunctions(HopsSpace sp, HopsSpace spb, PetscInt p, Mat L, IS ess, PetscBool exact)
 {
@@ -377,6 +410,7 @@ static PetscErrorCode CompareFunctions(HopsSpace sp, HopsSpace spb, PetscInt p, 
   PetscCall(HopsSpaceComputeL2Error(sp, x, Smooth, NULL, &e));
   PetscCall(HopsSpaceComputeL2Error(spb, u, Smooth, NULL, &f));
   PetscCall(Say("error", PetscAbsReal(e - f) / f, 1e-5)); /* it may be as small as rounding errors let it be */
+  PetscCall(CompareValues(sp, spb, x, u));
   if (exact) {
     PetscCall(HopsSpaceSetEssentialFunction(sp, Poly, &q));
     PetscCall(HopsSpaceInterpolate(sp, Poly, &q, x));
@@ -388,6 +422,30 @@ static PetscErrorCode CompareFunctions(HopsSpace sp, HopsSpace spb, PetscInt p, 
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the facets on the upper boundary in the first direction */
+static PetscErrorCode Facets(const HangMesh *m, const HangArrays *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(2 * a->nc, &robin));
+  nrobin = 1;
+  for (PetscInt pass = 0, n = 0; pass < 2; ++pass, n = 0) {
+    for (PetscInt c = 0; c < a->nc; ++c) {
+      const HangCell *x    = m->cell + a->first + c;
+      const PetscInt  b[3] = {x->a[0] + 1, x->a[1], x->a[2]};
+
+      if (HangIndex(m, x->level, b) >= 0) continue;
+      for (PetscInt d = 0; d < m->dim && pass; ++d)
+        if (!x->perm[d]) {
+          robin[n]              = c;
+          robin[nrobin - 1 + n] = 2 * d + (x->flip[d] ? 0 : 1);
+        }
+      ++n;
+    }
+    if (!pass) nrobin = 1 + n;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -439,7 +497,7 @@ static PetscErrorCode CreateMesh(HangMesh *m)
 int main(int argc, char **argv)
 {
   PetscInt   p = 2, map = 0, empty = -1;
-  PetscBool  essential = PETSC_FALSE;
+  PetscBool  essential = PETSC_FALSE, robins;
   HangMesh   m;
   HangArrays a;
   PetscInt  *all;
@@ -467,6 +525,8 @@ int main(int argc, char **argv)
   PetscCall(Constraints(&m, p, &a, all, 0, PETSC_TRUE, &L));
   if (mutatetranspose) PetscCall(Constraints(&m, p, &a, all, 0, PETSC_FALSE, &wrong));
   PetscCall(Owned(sp, &a, &ess));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-robin", &robins));
+  if (robins) PetscCall(Facets(&m, &a));
   PetscCall(Operator(sp, &A));
   PetscCall(Operator(spb, &hat));
   PetscCall(CompareOperator(A, hat, L, wrong, ess));
@@ -479,6 +539,7 @@ int main(int argc, char **argv)
   PetscCall(MatDestroy(&L));
   PetscCall(MatDestroy(&wrong));
   PetscCall(PetscFree(all));
+  PetscCall(PetscFree(robin));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(HopsSpaceDestroy(&spb));
   PetscCall(HangArraysDestroy(&a));
@@ -502,6 +563,11 @@ int main(int argc, char **argv)
       suffix: 2d_ranks
       nsize: {{2 3 4}}
       args: -dim 2 -finest 3 -order {{1 3}} -essential -seed 5
+
+    test:
+      suffix: 2d_robin
+      nsize: {{1 3}}
+      args: -dim 2 -finest 3 -order {{1 4}} -robin
 
     test:
       suffix: 2d_empty

@@ -1,10 +1,12 @@
 static char help[] =
   "What is refused of meshes with hanging nodes: masks that contradict the mesh, and what does not know them.\n\n";
 
+#include "backend_toy.h"
 #include "hangingmesh.h"
 #include "hopsexpect.h"
 
 static HangMesh m;
+static PetscInt hung = -1; /* 2 dim times a cell, and a facet of it that hangs */
 
 typedef enum {
   FAULT_NONE,
@@ -52,6 +54,7 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
   nc    = a.nc;
   if (c >= 0) {
     while (!(masks[c] >> (m.dim + f) & 1) && f < m.dim) ++f;
+    if (f < m.dim) hung = 2 * m.dim * c + 2 * f + (masks[c] >> f & 1);
     if (fault == FAULT_HALF) masks[c] ^= 1u << (f ? 0 : 1); /* along the facet */
     if (fault == FAULT_FACET || fault == FAULT_EDGE) masks[c] = 0;
     if (fault == FAULT_EXTRA) masks[c] |= 1u << (m.dim + (f ? 0 : 1));
@@ -88,13 +91,14 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
 /* consumers that do not know hanging nodes */
 static PetscErrorCode Consumers(HopsSpace sp)
 {
-  const PetscInt  cell = 0, face = 0;
+  const PetscInt  cell = hung / (2 * m.dim), face = hung % (2 * m.dim);
   HopsCoefficient one;
   PetscScalar     v = 1.0;
   HopsSpace       other, curl;
   HangMesh        save = m;
   PetscInt        M[3] = {1, 1, 1};
-  Mat             A, D;
+  Mat             A, B, D;
+  Vec             x, y;
   PC              pc;
 
   PetscFunctionBeginUser;
@@ -102,7 +106,13 @@ static PetscErrorCode Consumers(HopsSpace sp)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, one));
   PetscCall(MatPASetMass(A, one));
-  EXPECT("Robin terms", MatPAAddRobin(A, 1, &cell, &face, one), "hanging nodes|natural");
+  PetscCall(MatCreatePA(sp, &B));
+  PetscCall(MatPAAddRobin(B, 1, &cell, &face, one));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &y));
+  EXPECT("Robin terms where nodes hang", MatMult(B, x, y), "hanging nodes|natural or essential");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
   EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
   EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "hanging nodes|H1 alone");
   PetscCall(HangCreate(2, M, PETSC_FALSE, 0, &m));
@@ -146,6 +156,10 @@ int main(int argc, char **argv)
   EXPECT("no coarse cell", Create(2, FAULT_COARSE, HOPS_H1, 2, &sp), "node of no cell|coarser cell");
   EXPECT("a fine cell is missing", Create(2, FAULT_SIBLING, HOPS_H1, 2, &sp), "coarser cell|all cells are there");
   if (dim == 2) EXPECT("another family", Create(1, FAULT_NONE, HOPS_HCURL, 1, &sp), "H1|masks are 0");
+  PetscCall(ToyRegister());
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "toy"));
+  EXPECT("another back end", Create(2, FAULT_NONE, HOPS_H1, 2, &sp), "-hops_backend host");
+  PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
   EXPECT("maps of a higher order", Create(2, FAULT_NONE, HOPS_H1, 3, &sp), "order of the element maps");
   PetscCall(Create(2, FAULT_NONE, HOPS_H1, 2, &sp));
   PetscCall(Consumers(sp));

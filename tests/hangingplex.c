@@ -449,6 +449,8 @@ static PetscErrorCode Refused(DM dm, DMLabel label)
   PetscInt       vStart, vEnd, parent;
   HopsSpace      sp, other;
   DMLabel        slave;
+  PetscInt       n;
+  PC             pc;
 
   PetscFunctionBeginUser;
   EXPECT("H(curl)", HopsSpaceCreateHCurl(dm, 2, NULL, 0, NULL, &sp), "H1|uniformly");
@@ -458,6 +460,32 @@ static PetscErrorCode Refused(DM dm, DMLabel label)
   EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "hanging nodes|H1 alone");
   EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
   PetscCall(HopsSpaceDestroy(&sp));
+  { /* two components */
+    PetscFE fe;
+    PetscDS ds;
+    Vec     X;
+    Mat     J;
+
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, 2, 2, PETSC_FALSE, 2, PETSC_DETERMINE, &fe));
+    PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+    PetscCall(DMCreateDS(dm));
+    PetscCall(PetscFEDestroy(&fe));
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, G3));
+    PetscCall(DMCreateGlobalVector(dm, &X));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &J));
+    PetscCall(VecGetLocalSize(X, &n));
+    PetscCall(MatSetSizes(J, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetType(J, MATAIJ));
+    PetscCall(MatSetUp(J));
+    PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCLOR));
+    PetscCall(PCSetDM(pc, dm));
+    PetscCall(PCSetOperators(pc, J, J));
+    EXPECT("several components", PCSetUp(pc), "anchors|scalar symmetric");
+  }
   PetscCall(DMCreateLabel(dm, "slave")); /* a hanging vertex, and not the edge that it hangs on */
   PetscCall(DMGetLabel(dm, "slave", &slave));
   PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));

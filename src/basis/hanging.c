@@ -64,6 +64,23 @@ int HopsHangingNodes(int dim, int P, unsigned mask, PetscBool on[])
   return sum;
 }
 
+PetscBool HopsHangingIsOwn(int dim, int P, unsigned mask, int node)
+{
+  int start[2 * 65], step;
+
+  for (int a = 0; a < dim; a++) {
+    const int n = HopsHangingLines(dim, P, mask, a, start);
+
+    for (int l = 0; l < n; l++) {
+      const int x = HopsHangingLine(P, mask, a, start[l], &step); /* the end that is shared */
+
+      for (int m = 1; m < P; m++)
+        if (node == x + m * step) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
 /* Of w[n], the largest `most` and what is as large as the last of them, the others 0; the sum stays what it
    was. Nodes that lie symmetric have the same weights, so cells that look from other sides keep the same */
 static void Truncate(PetscInt n, PetscInt most, PetscReal w[], PetscReal sorted[])

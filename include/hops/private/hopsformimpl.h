@@ -112,6 +112,8 @@ static inline PetscBool HopsFormHas(HopsForm form, HopsDomain domain)
 /* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction
    fixed, the others in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
+/* refuses facets with hanging nodes, whose terms are not the listed nodes' alone; collective */
+PETSC_INTERN PetscErrorCode HopsFacetsCheckHanging(HopsSpace, const HopsFacets);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
 PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
                                              const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);

@@ -71,6 +71,8 @@ PETSC_INTERN PetscErrorCode HopsHangingMatrix(PetscInt P, PetscReal J[]);
 PETSC_INTERN void HopsHangingApply(int dim, int P, unsigned mask, const PetscReal J[], PetscBool transpose, PetscReal u[]);
 /* on[P^dim]: the nodes of the lines; returns their number */
 PETSC_INTERN int HopsHangingNodes(int dim, int P, unsigned mask, PetscBool on[]);
+/* Is what the cell lists at a node the node itself? The end that a line shares with its parent's is */
+PETSC_INTERN PetscBool HopsHangingIsOwn(int dim, int P, unsigned mask, int node);
 /*
   J as rows by nodes: start[P^dim + 1], and col[], w[], which are the caller's to free. most > 0: a row keeps
   its `most` largest entries, and those as large as the last of them, and is scaled to sum up to 1

@@ -290,8 +290,6 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscCheck(pa->form->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "Set the operator's space first: MatPASetSpace()");
   PetscCall(HopsSpaceCheckH1(pa->form->space, "MatPAAddRobin()"));
-  PetscCall(
-    HopsSpaceCheckConforming(pa->form->space, "MatPAAddRobin()", "have no terms on the boundary: leave it natural, or essential"));
   PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
   sp = pa->form->space;

@@ -413,8 +413,8 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
   PetscReal     *w = lor->gll.weights;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(sp, "PCLOR with terms on the boundary", "have none: use -pc_lor_ignore boundary"));
   PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(HopsFacetsCheckHanging(sp, r));
   PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
   PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
