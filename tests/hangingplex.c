@@ -33,7 +33,7 @@ static PetscErrorCode CreateRefined(PetscInt dim, PetscInt n, PetscInt cell, DM 
   DM             K, box;
 
   PetscFunctionBeginUser;
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, &box));
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &box));
   PetscCall(DMPlexCreateDefaultReferenceTree(PETSC_COMM_WORLD, dim, PETSC_FALSE, &K));
   PetscCall(DMPlexSetReferenceTree(box, K));
   PetscCall(DMDestroy(&K));
@@ -113,7 +113,7 @@ static PetscErrorCode Boxes(DM dm, const HangMesh *m, PetscInt *n, Item *list[],
     (*list)[p] = (Item){Key(b, b + 3), p};
   }
   PetscCall(VecRestoreArrayRead(v, &x));
-  qsort(*list, pEnd, sizeof(Item), CompareItems);
+  if (pEnd) qsort(*list, pEnd, sizeof(Item), CompareItems);
   *n = pEnd;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -430,7 +430,7 @@ static PetscErrorCode SolvePETSc(DM dm)
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
-  PetscCall(DMPlexSetSNESLocalFEM(dm, NULL, NULL, NULL));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESSetFromOptions(snes));
   PetscCall(SNESSolve(snes, NULL, u));
   PetscCall(SNESGetJacobian(snes, &J, NULL, NULL, NULL));
@@ -554,7 +554,7 @@ int main(int argc, char **argv)
     PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, p, PETSC_DETERMINE, &fe));
     PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
     PetscCall(DMCreateDS(dm));
-    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, (void (*)(void))Exact, NULL, NULL, NULL));
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, (HopsVoidFn)Exact, NULL, NULL, NULL));
     PetscCall(PetscFEDestroy(&fe));
     PetscCall(PetscOptionsHasName(NULL, NULL, "-snes", &snes));
     if (snes) {
