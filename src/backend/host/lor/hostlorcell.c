@@ -292,6 +292,7 @@ PetscErrorCode HopsHostLORCellsDestroy(HopsLORKernel k)
     PetscCall(PetscFree(k->cell[m].term));
     PetscCall(PetscFree(k->cell[m].start));
     PetscCall(PetscFree(k->cell[m].col));
+    PetscCall(PetscFree(k->cell[m].same));
     k->cell[m].n = k->cell[m].nterms = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

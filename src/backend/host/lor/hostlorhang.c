@@ -92,6 +92,12 @@ static int Union(int n, const int list[], int shift, const int start[], const in
   return m;
 }
 
+/* Does J leave a node as it is? */
+static int Own(const HopsHostLORHang *h, int v)
+{
+  return h->start[v + 1] - h->start[v] == 1 && h->col[h->start[v]] == v;
+}
+
 PetscErrorCode HopsHostLORHangCell(HopsLORKernel k, HopsHostLORHang *h, const HopsHostLORCell *plain, HopsHostLORCell *p)
 {
   const int nn = k->nn;
@@ -117,6 +123,14 @@ PetscErrorCode HopsHostLORHangCell(HopsLORKernel k, HopsHostLORHang *h, const Ho
     for (int i = 0; i < n; i++) HopsHostLORAddEntry(&p->row[r], col[i] - r, p->n++);
   }
   PetscCall(PetscFree3(seen, len, col));
+  PetscCall(PetscMalloc1(nn, &p->same));
+  for (int v = 0; v < nn; v++) {
+    const HopsHostLORRow *row = &plain->row[v];
+
+    p->same[v] = h->tstart[v + 1] - h->tstart[v] == 1 && Own(h, v);
+    for (int i = 0; i < row->n; i++)
+      if (!Own(h, v + row->col[i])) p->same[v] = 0;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,6 +170,7 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
   for (int v = 0; v < nn; v++) { /* T = A J */
     const HopsHostLORRow *row = &plain->row[v];
 
+    if (p->same[v]) continue; /* nobody else needs it */
     for (int j = p->start[v]; j < p->start[v + 1]; j++) acc[p->col[j]] = 0;
     for (int i = 0; i < row->n; i++) {
       const double a = s[row->base + row->slot[i]];
@@ -166,8 +181,12 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
     for (int j = p->start[v]; j < p->start[v + 1]; j++) T[j] = acc[p->col[j]];
   }
   for (int r = 0; r < nn; r++) { /* J^T T */
-    const HopsHostLORRow *row = &p->row[r];
+    const HopsHostLORRow *row = &p->row[r], *old = &plain->row[r];
 
+    if (p->same[r]) {
+      for (int i = 0; i < row->n; i++) *HopsHostLORTarget(k, vals, place[row->slot[i]]) += s[old->base + old->slot[i]];
+      continue;
+    }
     for (int i = 0; i < row->n; i++) acc[r + row->col[i]] = 0;
     for (int j = h->tstart[r]; j < h->tstart[r + 1]; j++) {
       const int    v = h->tcol[j];

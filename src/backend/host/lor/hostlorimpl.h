@@ -45,7 +45,8 @@ typedef struct {
   HopsHostLORRow  *row;             /* [ne], NULL before the mask occurs */
   int             *lists;
   HopsHostLORTerm *term;
-  int             *start, *col; /* of a cell with hanging nodes: A J by rows */
+  int             *start, *col; /* of a cell with hanging nodes: A J by rows, */
+  unsigned char   *same;        /* and which rows are those of A, in the same order */
 } HopsHostLORCell;
 
 /*
