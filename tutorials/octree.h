@@ -304,27 +304,27 @@ typedef struct {
   unsigned short *masks;
 } HangArrays;
 
-/* map(dim, x) moves points; essential(dim, d, side, x) says which parts of the boundary are, by the middle
-   of a facet; empty: a rank without cells */
-static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]),
-                                              PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, HangArrays *a)
+/* the rank of a cell; `empty` has none, if it is not negative */
+static inline PetscInt HangRank(const HangMesh *m, PetscInt c, PetscInt empty, PetscMPIInt size)
 {
-  const PetscInt dim = m->dim, np = PetscPowInt(p + 1, dim), all = m->n * np;
+  const PetscInt s = c * (empty >= 0 && size > 1 ? size - 1 : size) / m->n;
+
+  return empty >= 0 && s >= empty && size > 1 ? s + 1 : s;
+}
+
+/* number[cells][np]: unknowns belong to the first rank that lists them, and so a range to each */
+static inline PetscErrorCode HangNumber(const HangMesh *m, PetscInt p, PetscInt empty, PetscInt number[], HangArrays *a)
+{
+  const PetscInt np = a->np, all = m->n * np;
   PetscInt64    *key;
-  PetscInt      *number, *owner, *count, ranks;
-  PetscBool     *ess;
-  PetscReal     *z, *w;
+  PetscInt      *owner, *count;
   PetscMPIInt    rank, size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  ranks = empty >= 0 && size > 1 ? size - 1 : size;
-  PetscCall(PetscMalloc6(2 * all, &key, all, &number, all, &owner, all, &ess, p + 1, &z, p + 1, &w));
+  PetscCall(PetscMalloc2(2 * all, &key, all, &owner));
   PetscCall(PetscCalloc1(size + 1, &count));
-  z[0] = -1.0;
-  z[p] = 1.0;
-  if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(p + 1, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, w));
   for (PetscInt i = 0; i < all; ++i) {
     const HangCell *c = m->cell + i / np;
     PetscInt        at[3], b[3] = {c->a[0] >> 1, c->a[1] >> 1, c->a[2] >> 1};
@@ -335,15 +335,10 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
     key[2 * i + 1] = i;
   }
   qsort(key, all, 2 * sizeof(*key), HangCompare);
-  for (PetscInt k = 0; k < all;) { /* runs of equal names: owned by the first rank with one */
+  for (PetscInt k = 0; k < all;) { /* runs of equal names */
     PetscInt r = size, end = k;
 
-    for (; end < all && key[2 * end] == key[2 * k]; ++end) {
-      PetscInt s = key[2 * end + 1] / np * ranks / m->n;
-
-      if (empty >= 0 && s >= empty && size > 1) ++s;
-      r = PetscMin(r, s);
-    }
+    for (; end < all && key[2 * end] == key[2 * k]; ++end) r = PetscMin(r, HangRank(m, key[2 * end + 1] / np, empty, size));
     for (; k < end; ++k) owner[key[2 * k + 1]] = r;
     ++count[r + 1];
   }
@@ -356,29 +351,60 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
     g = count[owner[key[2 * k + 1]]]++;
     for (; k < all && key[2 * k] == name; ++k) number[key[2 * k + 1]] = g;
   }
-  for (PetscInt g = 0; g < a->N; ++g) ess[g] = PETSC_FALSE;
+  PetscCall(PetscFree2(key, owner));
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(0);
+}
+
+/* ess[] of the nodes of cell c on facets of the boundary that are essential, by their middle */
+static inline void HangBoundary(const HangMesh *m, PetscInt p, PetscInt c, PetscInt np,
+                                PetscBool (*essential)(PetscInt, const PetscReal[]), const PetscInt number[], PetscBool ess[])
+{
+  const HangCell *x = m->cell + c;
+
+  for (PetscInt d = 0; d < 2 * m->dim; ++d) {
+    PetscInt  step[3] = {x->a[0], x->a[1], x->a[2]}, at[3];
+    PetscReal mid[3];
+
+    step[d / 2] += d % 2 ? 1 : -1;
+    if (HangIndex(m, x->level, step) >= 0) continue;
+    for (PetscInt e = 0; e < m->dim; ++e) mid[e] = (x->a[e] + (e == d / 2 ? d % 2 : 0.5)) / (1 << x->level);
+    if (!essential(m->dim, mid)) continue;
+    for (PetscInt i = 0; i < np; ++i) {
+      HangPlace(m, x, p, i, at);
+      if (at[d / 2] == (d % 2 ? p : 0)) ess[number[c * np + i]] = PETSC_TRUE;
+    }
+  }
+}
+
+/* map(dim, x) moves points; essential(dim, x) says which facets of the boundary are, by their middle; empty:
+   a rank without cells, or -1 */
+static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]),
+                                              PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, HangArrays *a)
+{
+  const PetscInt dim = m->dim, np = PetscPowInt(p + 1, dim), all = m->n * np;
+  PetscInt      *number, at[3];
+  PetscBool     *ess;
+  PetscReal     *z, *w;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc3(all, &number, p + 1, &z, p + 1, &w));
+  z[0] = -1.0;
+  z[p] = 1.0;
+  if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(p + 1, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, w));
   a->np = np;
   a->nc = a->ness = 0;
+  PetscCall(HangNumber(m, p, empty, number, a));
+  PetscCall(PetscCalloc1(a->N, &ess));
   PetscCall(PetscMalloc4(all, &a->nodes, all * dim, &a->coords, m->n, &a->masks, a->N, &a->ess));
   for (PetscInt c = 0; c < m->n; ++c) {
     const HangCell *x = m->cell + c;
-    PetscInt        s = c * ranks / m->n, at[3];
 
-    if (empty >= 0 && s >= empty && size > 1) ++s;
-    for (PetscInt d = 0; d < 2 * dim && essential; ++d) {
-      PetscInt  step[3] = {x->a[0], x->a[1], x->a[2]};
-      PetscReal mid[3];
-
-      step[d / 2] += d % 2 ? 1 : -1;
-      if (HangIndex(m, x->level, step) >= 0) continue;
-      for (PetscInt e = 0; e < dim; ++e) mid[e] = (x->a[e] + (e == d / 2 ? d % 2 : 0.5)) / (1 << x->level);
-      if (!essential(dim, mid)) continue;
-      for (PetscInt i = 0; i < np; ++i) {
-        HangPlace(m, x, p, i, at);
-        if (at[d / 2] == (d % 2 ? p : 0)) ess[number[c * np + i]] = PETSC_TRUE;
-      }
-    }
-    if (s != rank) continue;
+    if (essential) HangBoundary(m, p, c, np, essential, number, ess);
+    if (HangRank(m, c, empty, size) != rank) continue;
     if (!a->nc) a->first = c;
     for (PetscInt i = 0; i < np; ++i) {
       PetscReal *y = a->coords + (a->nc * np + i) * dim;
@@ -392,8 +418,8 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
   }
   for (PetscInt g = 0; g < a->N; ++g)
     if (ess[g] && g % size == rank) a->ess[a->ness++] = g;
-  PetscCall(PetscFree6(key, number, owner, ess, z, w));
-  PetscCall(PetscFree(count));
+  PetscCall(PetscFree3(number, z, w));
+  PetscCall(PetscFree(ess));
   PetscFunctionReturn(0);
 }
 
