@@ -221,7 +221,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms tensors prolong topology plexessential backend_toy matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
+backendtests := arraysforms tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

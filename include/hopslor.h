@@ -11,6 +11,8 @@
 + -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see
                                      `PCLORSetDropTolerance()` (default 0.5)
+. -pc_lor_constraint_entries <n>   - weights that the row of a hanging node keeps, 0 for all, see
+                                     `PCLORSetConstraintEntries()` (default 4)
 . -pc_lor_couple <bool>            - of several components: keep the couplings between them, see
                                      `PCLORSetCouple()` (default true on the host, false on a device)
 . -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the
@@ -151,6 +153,7 @@ PETSC_EXTERN PetscErrorCode PCLORSetProlongation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetTransformation(PC, Mat);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCLORSetConstraintEntries(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCLORSetCouple(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCLORSetCycle(PC, PCLORCycle);
 PETSC_EXTERN PetscErrorCode PCLORGetCycle(PC, PCLORCycle *, PetscInt *);

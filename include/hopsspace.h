@@ -113,6 +113,9 @@ PETSC_EXTERN PetscErrorCode HopsGetNodeOrderFromPoints(PetscInt, PetscInt, const
 PETSC_EXTERN PetscErrorCode HopsSpaceGetNodeNumbers(HopsSpace, PetscInt[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceGlobalToElements(HopsSpace, Vec, PetscScalar[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceElementsToGlobal(HopsSpace, const PetscScalar[], InsertMode, Vec);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateAdaptiveFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
+                                                              const PetscInt[], const unsigned short[], PetscInt, const PetscReal[],
+                                                              PetscInt, const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatSetHopsSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);

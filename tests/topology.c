@@ -382,7 +382,7 @@ static PetscErrorCode CheckSection(DM mesh, HopsSpace sp, PetscInt order, DMLabe
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &value, 0, 0, NULL, NULL, NULL, NULL, NULL));
   PetscCall(PetscFEDestroy(&fe));
   PetscCall(DMGetLocalSection(dm, &s));
-  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, PETSC_FALSE, &u));
   PetscCall(PetscMalloc1(u.size, &mine));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscInt n, m, *idx = NULL;

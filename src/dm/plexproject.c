@@ -54,7 +54,7 @@ PetscErrorCode HopsPlexVisitNodes(DM dm, HopsPlex *plex, PetscInt of[], const Pe
     PetscCall(HopsSpaceCreateGeometryBasis(sp, &nodes[f], &geom[f]));
     most = PetscMax(most, HopsPower(F->P[f], F->dim));
   }
-  PetscCall(HopsPlexUnknownsCreate(dm, plex->section, cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(dm, plex->section, cells, PETSC_FALSE, &u));
   PetscCall(PetscMalloc3(u.size, &idx, 2 * F->off[F->nf], &list, most * F->dim, &x));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscInt cell    = cells->where[sp->cell[c] - cells->cstart];

@@ -1,6 +1,7 @@
 /* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of
    its geometry. */
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 
 /* Arrays of a piece (the cells of one rank), in the order of the file */
 #define HOPS_VTU_ARRAYS 6
@@ -38,8 +39,9 @@ static PetscErrorCode HopsVTKNumbers(PetscInt dim, PetscInt order, PetscInt numb
 }
 
 /*
-  The point at x of the L-vector entry l. Cells share the points of shared entries, but on a periodic mesh one
-  entry may have several places: head[l] is its latest point, next[] chains the others, -1 ends.
+  The point at x of the L-vector entry l. Cells share the points of shared entries, but on a periodic mesh,
+  or where nodes hang, one entry may have several places: head[l] is its latest point, next[] chains the
+  others, -1 ends.
 */
 static int64_t HopsVTUPoint(HopsVTUPiece *v, PetscInt l, PetscInt dim, const PetscReal x[], PetscReal tol, PetscReal u,
                             int64_t head[], int64_t next[])
@@ -84,7 +86,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis        basis, geom;
   const PetscReal *M[3];
-  PetscReal       *equi, *pts, *u, *e, *work;
+  PetscReal       *equi, *pts, *u, *e, *work, *J;
   PetscInt        *perm;
   int64_t         *head, *next;
   PetscMPIInt      rank;
@@ -92,7 +94,8 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-  PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm));
+  PetscCall(PetscMalloc7(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm, P * P, &J));
+  if (sp->hanging) PetscCall(HopsHangingMatrix(P, J));
   PetscCall(PetscMalloc2(sp->nL, &head, sp->ncells * np, &next));
   for (PetscInt l = 0; l < sp->nL; ++l) head[l] = -1;
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
@@ -110,6 +113,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 
       u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
     }
+    if (sp->hanging) HopsHangingApply((int)dim, (int)P, sp->hang[c], J, PETSC_FALSE, u);
     PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
     for (PetscInt n = 0; n < np; ++n)
       v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
@@ -120,7 +124,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree2(head, next));
-  PetscCall(PetscFree6(equi, pts, u, e, work, perm));
+  PetscCall(PetscFree7(equi, pts, u, e, work, perm, J));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

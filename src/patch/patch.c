@@ -220,6 +220,7 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscBool     *want, any = opt->element;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckConforming(sp, "Patches", "have no patches: use -pc_type lor"));
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
   pt->space  = sp;

@@ -92,3 +92,11 @@ PetscErrorCode HopsSpaceCheckVec(HopsSpace sp, Vec x, const char name[])
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_SIZ, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsSpaceCheckConforming(HopsSpace sp, const char what[], const char remedy[])
+{
+  PetscFunctionBegin;
+  PetscCheck(!sp->hanging, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "%s: the space has cells with hanging nodes, which %s",
+             what, remedy);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

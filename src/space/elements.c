@@ -1,6 +1,9 @@
 /* T-vectors and the values that codes hold cell by cell. */
 #include <hops/private/hopsderhamimpl.h>
 
+/* of cells whose own values are combinations of those that they list */
+#define HOPS_ELEMENTS_REMEDY "have values of their own: apply MATPA, or HopsSpaceGetNodeNumbers() and your constraints"
+
 PetscInt HopsSpaceGlobalIndex(HopsSpace sp, PetscInt l)
 {
   if (l < sp->nT) return sp->rstart + l;
@@ -107,6 +110,7 @@ PetscErrorCode HopsSpaceGlobalToElements(HopsSpace space, Vec x, PetscScalar e[]
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(x, VEC_CLASSID, 2);
   HopsValidArray(space->ncells, e, 3);
+  PetscCall(HopsSpaceCheckConforming(sp, "HopsSpaceGlobalToElements()", HOPS_ELEMENTS_REMEDY));
   PetscCall(HopsElementUnit(sp, x, &nc, &unit));
   PetscCall(PetscCalloc1((sp->nL - sp->nT) * nc, &other));
   for (PetscInt i = 0; i < sp->nC && nc == 1; ++i) other[sp->nG + i] = sp->cvals[i];
@@ -166,6 +170,7 @@ PetscErrorCode HopsSpaceElementsToGlobal(HopsSpace space, const PetscScalar e[],
   PetscCheck(mode == ADD_VALUES || mode == INSERT_VALUES, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE,
              "The mode must be ADD_VALUES or INSERT_VALUES");
   HopsValidHeader(x, VEC_CLASSID, 4);
+  PetscCall(HopsSpaceCheckConforming(sp, "HopsSpaceElementsToGlobal()", HOPS_ELEMENTS_REMEDY));
   PetscCall(HopsElementUnit(sp, x, &nc, &unit));
   PetscCall(PetscCalloc1((sp->nL - sp->nT) * nc, &other));
   PetscCall(VecGetArrayWrite(x, &a));

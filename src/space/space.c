@@ -1,5 +1,6 @@
 /* HopsSpace: life cycle, numbering of the L-vector, halo exchange, viewing. */
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 
 PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt order, HopsSpace *space)
 {
@@ -82,6 +83,8 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   for (PetscInt k = 0; k < 2; ++k)
     if (sp->rule[k].P) PetscCall(HopsBasisDestroy(&sp->rule[k]));
   PetscCall(PetscFree(sp->restr));
+  PetscCall(PetscFree(sp->hang));
+  PetscCall(PetscFree2(sp->apart, sp->xapart));
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));
   PetscCall(PetscFree(sp->ghost));
@@ -114,7 +117,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
 PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
 {
   PetscBool ascii;
-  PetscInt  in[2], out[2];
+  PetscInt  in[2] = {0, 0}, out[2];
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -123,7 +126,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   in[0] = space->ncells;
-  in[1] = space->nC;
+  for (PetscInt c = 0; space->hanging && c < space->ncells; ++c) in[1] += space->hang[c] ? 1 : 0;
   PetscCall(MPIU_Allreduce(in, out, 2, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%s space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT
@@ -131,6 +134,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
                                    HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder,
                                    space->backend->name));
   if (space->turned) PetscCall(PetscViewerASCIIPrintf(viewer, "all cells left-handed, turned\n"));
+  if (space->hanging) PetscCall(PetscViewerASCIIPrintf(viewer, "cells with hanging nodes: %" PetscInt_FMT "\n", out[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,20 +193,36 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
+/* perm[]: cells that touch owned, unconstrained unknowns only come first; within both classes those with
+   hanging nodes come last, by their masks, so that kernels meet many of one mask; else the order is kept */
+static PetscErrorCode HopsSpaceSortCells(HopsSpace sp, const unsigned char inner[], PetscInt perm[])
+{
+  const PetscInt nmasks = sp->hanging ? HOPS_HANGING_MASKS : 1;
+  PetscInt      *n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(2 * nmasks + 1, &n));
+  sp->ninterior = 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    ++n[(inner[c] ? 0 : nmasks) + (sp->hanging ? sp->hang[c] : 0) + 1];
+    sp->ninterior += inner[c];
+  }
+  for (PetscInt k = 0; k < 2 * nmasks; ++k) n[k + 1] += n[k];
+  for (PetscInt c = 0; c < sp->ncells; ++c) perm[n[(inner[c] ? 0 : nmasks) + (sp->hanging ? sp->hang[c] : 0)]++] = c;
+  PetscCall(PetscFree(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[], const unsigned char inner[])
 {
-  const PetscInt np = sp->ne, nx = sp->X ? sp->dim * HopsPower(sp->gorder + 1, sp->dim) : 0; /* maps may be made later */
-  PetscInt      *perm, *cell, n[2] = {0, 0};
-  PetscReal     *X = NULL;
+  const PetscInt  np = sp->ne, nx = sp->X ? sp->dim * HopsPower(sp->gorder + 1, sp->dim) : 0; /* maps may be made later */
+  PetscInt       *perm, *cell;
+  PetscReal      *X    = NULL;
+  unsigned short *hang = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sp->ncells, &perm));
-  for (PetscInt c = 0; c < sp->ncells; ++c) n[1] += inner[c];
-  sp->ninterior = n[1];
-  n[1]          = 0;
-  n[0]          = sp->ninterior;
-  for (PetscInt c = 0; c < sp->ncells; ++c) perm[n[inner[c]]++] = c;
+  PetscCall(HopsSpaceSortCells(sp, inner, perm));
   PetscCall(PetscMalloc1(sp->ncells * np, &sp->restr));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscInt *e = elist + perm[c] * np;
@@ -210,17 +230,21 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
 
     for (PetscInt i = 0; i < np; ++i) r[i] = e[i] < 0 ? -1 - lidx[-1 - e[i]] : lidx[e[i]];
   }
-  if (sp->ninterior < sp->ncells) { /* else their order is the old one */
+  if (sp->ninterior < sp->ncells || sp->hanging) { /* else their order is the old one */
     PetscCall(PetscMalloc1(sp->ncells, &cell));
     if (nx) PetscCall(PetscMalloc1(sp->ncells * nx, &X));
+    if (sp->hanging) PetscCall(PetscMalloc1(sp->ncells, &hang));
     for (PetscInt c = 0; c < sp->ncells; ++c) {
       cell[c] = sp->cell[perm[c]];
       if (nx) PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
+      if (sp->hanging) hang[c] = sp->hang[perm[c]];
     }
     PetscCall(PetscFree(sp->cell));
     PetscCall(PetscFree(sp->X));
+    PetscCall(PetscFree(sp->hang));
     sp->cell = cell;
     sp->X    = X;
+    sp->hang = hang;
   }
   PetscCall(PetscFree(perm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -279,6 +303,7 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscCall(PetscMalloc2(nkeys, &lidx, sp->ncells, &inner));
   PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx, inner));
   PetscCall(HopsSpaceOrderCells(sp, elist, lidx, inner));
+  for (PetscInt i = 0; i < sp->napart; ++i) sp->apart[i] = lidx[sp->apart[i]];
   PetscCall(HopsSpaceSetUpEntries(sp));
   if (ess) {
     PetscCall(PetscMalloc1(sp->nC, &sp->cglobal));

@@ -1,15 +1,17 @@
 /* Functions and a HopsSpace: interpolation, essential values, right-hand sides, L2 errors. */
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 
-/* E-vector of one cell: owned entries from x, the others from xg */
-static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[],
-                                  PetscReal u[])
+/* E-vector of one cell: owned entries from x, the others from xg; hanging nodes by J[P][P] */
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscReal J[], const PetscScalar x[],
+                                  const PetscScalar xg[], PetscReal u[])
 {
   for (PetscInt i = 0; i < np; ++i) {
     const int l = sp->restr[c * np + i];
 
     u[i] = l < sp->nT ? x[l] : xg[l - sp->nT];
   }
+  if (sp->hanging) HopsHangingApply((int)sp->dim, (int)sp->order + 1, sp->hang[c], J, PETSC_FALSE, u);
 }
 
 /* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's
@@ -20,6 +22,7 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   const PetscInt np = HopsPower(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
   PetscReal     *pts;
+  PetscBool     *on;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
@@ -30,14 +33,23 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
   PetscCall(PetscMalloc1(np * sp->dim, &pts));
+  PetscCall(PetscCalloc1(np, &on));
   for (PetscInt c = x || g ? 0 : sp->ninterior; c < sp->ncells; ++c) { /* interior cells have owned entries alone */
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
+    /* what a cell lists where its nodes hang is elsewhere */
+    if (sp->hanging) (void)HopsHangingNodes((int)sp->dim, (int)sp->order + 1, sp->hang[c], on);
     for (PetscInt i = 0; i < np; ++i) {
-      PetscScalar *u = HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
+      PetscScalar *u = on[i] ? NULL : HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
 
       if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
     }
   }
+  for (PetscInt i = 0; i < sp->napart; ++i) {
+    PetscScalar *u = HopsLEntry(sp, sp->apart[i], x, g, cv);
+
+    if (u) PetscCall((*f)(sp->dim, sp->xapart + i * sp->dim, 1, u, ctx));
+  }
+  PetscCall(PetscFree(on));
   PetscCall(PetscFree(pts));
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&geom));
@@ -142,14 +154,15 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
   const PetscInt   np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis        basis, geom;
-  PetscReal       *pts, *J, *u, *v, *work, *Bt;
+  PetscReal       *pts, *J, *u, *v, *work, *Bt, *H;
   const PetscReal *M[3];
   PetscScalar     *y, *yg;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
-  PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
+  PetscCall(PetscMalloc7(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt, P * P, &H));
+  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
   for (PetscInt q = 0; q < Q; ++q)
     for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
   for (PetscInt d = 0; d < dim; ++d) M[d] = Bt;
@@ -163,6 +176,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
       u[q] *= HopsTensorWeight(&basis, dim, q) * HopsDet(dim, J + q * dim * dim);
     }
     PetscCall(HopsTensorApply(dim, P, Q, M, u, v, work));
+    if (space->hanging) HopsHangingApply((int)dim, (int)P, space->hang[c], H, PETSC_TRUE, v);
     for (PetscInt i = 0; i < np; ++i) {
       const int l = space->restr[c * np + i];
 
@@ -175,7 +189,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   for (PetscInt e = 0; e < space->ness; ++e) y[space->essT[e]] = 0.0;
   PetscCall(VecRestoreArray(b, &y));
   PetscCall(PetscFree(yg));
-  PetscCall(PetscFree6(pts, J, u, v, work, Bt));
+  PetscCall(PetscFree7(pts, J, u, v, work, Bt, H));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,7 +235,7 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
   const PetscInt     np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis          basis, geom;
-  PetscReal         *pts, *J, *u, *v, *work, sum = 0.0;
+  PetscReal         *pts, *J, *u, *v, *work, *H, sum = 0.0;
   const PetscReal   *M[3];
   const PetscScalar *a;
   PetscScalar       *xg;
@@ -229,14 +243,15 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
-  PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work));
+  PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work, P * P, &H));
+  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
   for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
-    HopsGatherCell(space, c, np, a, xg, u);
+    HopsGatherCell(space, c, np, H, a, xg, u);
     PetscCall(HopsTensorApply(dim, Q, P, M, u, v, work));
     for (PetscInt q = 0; q < nq; ++q) {
       PetscScalar e;
@@ -247,7 +262,7 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   }
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(PetscFree(xg));
-  PetscCall(PetscFree5(pts, J, u, v, work));
+  PetscCall(PetscFree6(pts, J, u, v, work, H));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));

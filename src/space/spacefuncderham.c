@@ -1,6 +1,7 @@
 /* Functions and the spaces H(curl), H(div) and L2: integrals over lines, faces and cells, right-hand sides,
    errors, values at points. */
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 #include <petscdt.h>
 
 void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[],
@@ -261,7 +262,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   PetscInt           dim, P, Pg, npg, size;
   HopsLayout         l;
   PetscInt          *where;
-  PetscReal         *e, *work;
+  PetscReal         *e, *work, *H;
   const PetscScalar *a;
   PetscScalar       *xg;
 
@@ -280,7 +281,8 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   size = HopsPower(PetscMax(P, Pg), dim);
   PetscCall(HopsEvaluateCheckPoints(n * dim, xi));
   HopsLayoutCreate(space->family, dim, space->order, &l);
-  PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
+  PetscCall(PetscMalloc5(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg, P * P, &H));
+  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
   for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
   for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
   PetscCall(VecGetArrayRead(x, &a));
@@ -306,6 +308,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
       }
     det = HopsInverse(dim, J, Ji);
     HopsFieldGather(space, c, a, xg, e);
+    if (space->hanging) HopsHangingApply((int)dim, (int)P, space->hang[c], H, PETSC_FALSE, e);
     for (PetscInt i = 0; i < l.nc; ++i) {
       for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[i][d] ? b[d].E : b[d].B;
       HopsTensorApplyRect(dim, one, l.n[i], M, e + l.off[i], &ref[i], work);
@@ -317,7 +320,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
     }
   }
   PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(PetscFree4(where, e, work, xg));
+  PetscCall(PetscFree5(where, e, work, xg, H));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

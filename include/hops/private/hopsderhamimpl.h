@@ -130,8 +130,23 @@ static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
 /* src/space/arrays/spacearrays.c, spacearraycheck.c: spaces from arrays */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells,
                                                           PetscInt n, const PetscInt unknowns[], PetscInt gorder,
-                                                          const PetscReal coords[], PetscInt ness, const PetscInt ess[],
-                                                          PetscBool check, HopsSpace *);
+                                                          const PetscReal coords[], const unsigned short masks[], PetscInt ness,
+                                                          const PetscInt ess[], PetscBool check, HopsSpace *);
+/* src/space/arrays/hangingcheck.c: masks of the caller's cells become hang[], in the normal form;
+   collective */
+PETSC_INTERN PetscErrorCode HopsArraysSetMasks(HopsSpace, const unsigned short masks[]);
+/* HopsArraysCheck() of a space with masks, whose apart[] it makes, as keys */
+PETSC_INTERN PetscErrorCode HopsArraysCheckHanging(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
+                                                   PetscSF keys);
+/* What HopsArraysCheck() has besides. Lattices that are left-handed, out of order or equispaced; the lattice
+   x[P^dim][dim] of a cell; half the size of the box around it; is an unknown of a cell given more
+   often than there may be cells? */
+PETSC_INTERN PetscErrorCode HopsArraysCheckMaps(HopsSpace, char why[], PetscBool *left);
+PETSC_INTERN PetscErrorCode HopsArraysLattice(HopsSpace, const HopsBasis *geom, PetscInt c, PetscReal x[]);
+PETSC_INTERN PetscReal      HopsArraysSize(HopsSpace, const PetscReal x[]);
+PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],
+                                                  const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys,
+                                                  char why[]);
 /* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of
    gidx[nkeys]. Collective, with the same result on all ranks */
 PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt elist[], PetscSF keys);

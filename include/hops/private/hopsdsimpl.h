@@ -31,7 +31,7 @@ typedef struct {
 
 /* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second
    derivatives, permuted closures; collective */
-PETSC_INTERN PetscErrorCode HopsDMCheck(DM);
+PETSC_INTERN PetscErrorCode HopsDMCheck(DM, PetscBool tree);
 PETSC_INTERN PetscErrorCode HopsDMHasAnchors(DM, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsDMCheckClosures(DM);
 PETSC_INTERN PetscErrorCode HopsDSHasHessians(PetscDS, PetscBool *);

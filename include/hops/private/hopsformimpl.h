@@ -116,13 +116,15 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCreateElastic_Private(PetscInt dim, H
 /* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction
    fixed, the others in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
+/* refuses facets with hanging nodes, whose terms are not the listed nodes' alone; collective */
+PETSC_INTERN PetscErrorCode HopsFacetsCheckHanging(HopsSpace, const HopsFacets);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
 PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
                                              const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
 
 /* src/form/ds/formds.c: every cell has one PetscDS, and all of its Jacobian functions are where PETSc's
    assembly looks for them */
-PETSC_INTERN PetscErrorCode HopsDSCheck(DM);
+PETSC_INTERN PetscErrorCode HopsDSCheck(DM, PetscBool tree);
 /* the integrals of the Jacobian of the DM's PetscDS, without (list) and with its functions and state.
    First-order terms of the cells (convection) and the boundary's are left out by request */
 PETSC_INTERN PetscErrorCode HopsFormListDS(DM, PetscBool preconditioner, PetscBool convection, PetscBool boundary, HopsForm *);

@@ -50,10 +50,17 @@ struct _p_HopsSpace {
   PetscInt   rstart, N;      /* first owned global index; global size */
   /* [ncells][ne] L-vector index l of each E-vector entry, x fastest; -1-l where the cell sees it with the
      opposite sign (never in H1) */
-  int      *restr;
-  PetscInt  cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */
-  PetscInt *cell;            /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
-  PetscInt  gorder;          /* order of the element maps */
+  int *restr;
+  /* are there cells with hanging nodes, on any rank? Then hang[ncells] are their masks (hopshanging.h), and
+     restr has the parents' nodes there. Unknowns that cells of this rank see in such places alone are the
+     L-vector indices apart[napart], at xapart[napart][dim] */
+  PetscBool       hanging;
+  unsigned short *hang;
+  PetscInt        napart, *apart;
+  PetscReal      *xapart;
+  PetscInt        cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */
+  PetscInt       *cell;            /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
+  PetscInt        gorder;          /* order of the element maps */
   /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
   PetscReal  *X;
   HopsMapKind mapkind; /* what these maps are, once it was asked for */
@@ -251,6 +258,9 @@ PETSC_INTERN PetscInt HopsSpaceGlobalIndex(HopsSpace, PetscInt l);
 #define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 /* T-vector in the back end's memory, which stays the caller's */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace, const PetscScalar a[], Vec *);
+
+/* the error of what does not know hanging nodes; `remedy` ends the sentence */
+PETSC_INTERN PetscErrorCode HopsSpaceCheckConforming(HopsSpace, const char what[], const char remedy[]);
 
 PETSC_INTERN PetscErrorCode HopsViewVersion(PetscViewer);
 /* Refuses a setter of a PC that has no type yet, which would be forgotten; a PC of another type, which the

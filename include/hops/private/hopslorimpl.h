@@ -54,6 +54,7 @@ typedef struct {
   /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is
      built */
   PetscReal droptol;
+  PetscInt  constraintentries; /* of a hanging node's row; 0: all. The same */
   /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric
      phase */
   PetscBool negative[2];
@@ -147,7 +148,8 @@ typedef struct {
   PetscBool             couple, coupleset; /* between components: as asked for, or the default */
   PetscReal             droptol;
   PetscBool             dropset;
-  Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
+  PetscInt              constraintentries; /* -pc_lor_constraint_entries */
+  Mat                   mat;               /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
   Vec                   staged[2];  /* copies on the device of vectors in the process's memory */

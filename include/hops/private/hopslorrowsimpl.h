@@ -85,7 +85,8 @@ typedef struct {
 } HopsLOROps;
 struct _HopsLORAssembler {
   const HopsLOROps *ops;
-  const char       *kernel; /* name of what runs */
+  const char       *kernel;            /* name of what runs */
+  PetscInt          constraintentries; /* of a hanging node's row; 0: all. Set before there is a pattern */
 };
 
 /* --------------------------------- matrices of the lattice's topology --------------------------------- */

@@ -42,19 +42,27 @@ struct _n_HopsPlexCells {
   const HopsBackendOps *backend;
   PetscInt             *bpoint; /* point[] and ornt[] there */
   signed char          *bornt;
+  /* are there cells with hanging nodes, on any rank? Then of this rank's the masks (hopshanging.h), and the
+     points whose unknowns they see: parents where nodes hang. Else NULL, and these are point[] and ornt[] */
+  PetscBool       hanging;
+  unsigned short *hang;
+  PetscInt       *upoint;
+  signed char    *uornt;
 };
 
 /* The unknowns of a section in the closures of the cells, in the order of DMPlexGetClosureIndices() */
 typedef struct {
-  DM            dm; /* the first three are borrowed */
-  PetscSection  s;
-  HopsPlexCells cells;
-  PetscInt      size;                     /* unknowns of a cell, 0 on a rank without cells */
-  PetscInt      nlist, list[27], dof[27]; /* entries with unknowns, and how many */
-  PetscInt      maxdof, pStart, np;
-  PetscInt     *off;   /* [np] points: the first unknown, or -1 where there is another number of them */
-  PetscInt     *place; /* [nlist][orientation + 4][maxdof] place in the cell's unknowns, where */
-  PetscBool     known[27][8];
+  DM                 dm; /* the first three are borrowed */
+  PetscSection       s;
+  HopsPlexCells      cells;
+  const PetscInt    *point; /* those of the cells; of coordinates their own, else where their unknowns are */
+  const signed char *ornt;
+  PetscInt           size;                     /* unknowns of a cell, 0 on a rank without cells */
+  PetscInt           nlist, list[27], dof[27]; /* entries with unknowns, and how many */
+  PetscInt           maxdof, pStart, np;
+  PetscInt          *off;   /* [np] points: the first unknown, or -1 where there is another number of them */
+  PetscInt          *place; /* [nlist][orientation + 4][maxdof] place in the cell's unknowns, where */
+  PetscBool          known[27][8];
 } HopsPlexUnknowns;
 
 /* The faces of a label's value as HopsSpaceGetLabelFaces() has them, of any space with cells of the DM;
@@ -75,7 +83,8 @@ PETSC_INTERN PetscErrorCode HopsVecChanged(Vec, HopsVecKey *, PetscBool *changed
 /* The same for a DM's coordinates, on any rank. Collective */
 PETSC_INTERN PetscErrorCode HopsPlexCoordinatesChanged(DM, HopsVecKey *, PetscBool *changed);
 
-PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCells, HopsPlexUnknowns *);
+/* own: of the cells' own points, as coordinates are; else of their parents' where nodes hang */
+PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCells, PetscBool own, HopsPlexUnknowns *);
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);
 /* idx[size] of cells->cell[c]; n is not `size` where the cell has another number of unknowns */
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *, PetscInt c, PetscInt idx[], PetscInt *n);
@@ -114,6 +123,14 @@ PETSC_INTERN PetscErrorCode HopsPlexCellsMove(HopsPlexCells, const HopsBackendOp
 /* a space on these cells, or, where NULL, on those of the DM */
 PETSC_INTERN PetscErrorCode HopsSpaceSetCells(HopsSpace, DM, HopsPlexCells);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
+/* src/space/plex/plextree.c: hanging nodes of a DMPlex with a tree. Of the cells; of a space with these
+   cells, in their order; perm[] and that with it sorted by masks; what is known once there are numbers and
+   maps. Collective */
+PETSC_INTERN PetscErrorCode HopsPlexCellsSetTree(DM, HopsPlexCells);
+PETSC_INTERN PetscErrorCode HopsSpaceSetTree(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceFixTree(HopsSpace); /* points that hang, or that no cell has, join fixed[] */
+PETSC_INTERN PetscErrorCode HopsSpaceSortTree(HopsSpace, int perm[]);
+PETSC_INTERN PetscErrorCode HopsSpaceFinishTree(HopsSpace);
 /* a space on the mesh's cells: checks the DM and its only field, and sets all that depends neither on a
    numbering nor on coordinates */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);

@@ -48,6 +48,7 @@ PetscErrorCode MatPASetUpFacets(Mat_PA *pa)
     const HopsFacets f = in->facets;
     PetscScalar     *q;
 
+    PetscCall(HopsFacetsCheckHanging(sp, f));
     PetscCall(PetscMalloc1(f->n * nq, &q));
     pa->facets[pa->nfacets++].qdata = q;
     PetscCall(HopsFaceEvaluate(sp, basis, f->n, f->cells, f->faces, in->coefficient, q));

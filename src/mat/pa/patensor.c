@@ -31,6 +31,8 @@ PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt 
   HopsNodes const *nodes[2]  = {test, trial};
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckConforming(test[0]->space, "A MATPA with several components, first-order terms or a nonsymmetric tensor",
+                                     "are for scalar symmetric forms: assemble the matrix (-dm_mat_type aij)"));
   PetscCall(PetscNew(&t));
   ++form->refct;
   t->form          = form;

@@ -167,6 +167,8 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
   HopsLORBlock *b;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckConforming(nodes->space, "PCLOR with several components or first-order terms",
+                                     "are for scalar symmetric forms: use -pc_type gamg on an assembled matrix"));
   PetscCheck(jac->nc == nodes->nc, PetscObjectComm((PetscObject)nodes->space), PETSC_ERR_PLIB,
              "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, jac->nc, nodes->nc);
   PetscCall(PetscNew(&b));

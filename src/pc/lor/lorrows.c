@@ -414,6 +414,7 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(HopsFacetsCheckHanging(sp, r));
   PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
   PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {

@@ -214,12 +214,14 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
              PETSC_ERR_ARG_INCOMP,
              "-pc_lor_diffusion alone leaves a matrix that takes gradients or curls to zero: give -pc_lor_mass too (0 if it is "
              "meant)");
-  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol) {
+  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol ||
+      lor->lor.constraintentries != lor->constraintentries) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form->space, lor->form->space->backend, &lor->lor));
-    lor->lor.droptol = lor->droptol;
+    lor->lor.droptol           = lor->droptol;
+    lor->lor.constraintentries = lor->lor.kernel->constraintentries = lor->constraintentries;
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -472,7 +474,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 {
   PC_LOR   *lor = (PC_LOR *)pc->data;
   char     *terms[8];
-  PetscInt  nterms = 8;
+  PetscInt  nterms  = 8;
+  PetscInt  entries = lor->constraintentries;
   PetscBool set, couple = lor->couple;
   PetscReal droptol, fill;
 
@@ -492,6 +495,9 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped",
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
+  PetscCall(PetscOptionsInt("-pc_lor_constraint_entries", "Largest weights that a hanging node's row keeps in the matrix, 0: all",
+                            "PCLORSetConstraintEntries", entries, &entries, &set));
+  if (set) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
   PetscCall(PCLORSetFromOptionsConstants(pc, PetscOptionsObject));
   PetscCall(PCLORSetFromOptionsElasticity(pc, PetscOptionsObject));
@@ -564,6 +570,10 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, lor->lor.kernel->kernel));
       if (lor->form->space->family == HOPS_H1)
         PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
+      if (lor->form->space->hanging && lor->lor.constraintentries)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: %" PetscInt_FMT " largest\n",
+                                         lor->lor.constraintentries));
+      else if (lor->form->space->hanging) PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: all\n"));
       if (lor->filled)
         PetscCall(PetscViewerASCIIPrintf(viewer,
                                          "mass coefficient zero in %" PetscInt_FMT
@@ -633,6 +643,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetConstraintEntries_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", NULL));
   PetscCall(PCLORComposeCycle(pc, PETSC_FALSE));
   PetscCall(HopsFormDestroy(&lor->form));
@@ -669,6 +680,18 @@ static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORSetConstraintEntries_LOR(PC pc, PetscInt n)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(n >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Rows of hanging nodes cannot keep %" PetscInt_FMT " entries: give 1 or more, or 0 for all", n);
+  if (n != lor->constraintentries) pc->setupcalled = 0;
+  lor->constraintentries = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORSetCouple_LOR(PC pc, PetscBool couple)
 {
   PC_LOR *lor = (PC_LOR *)pc->data;
@@ -700,6 +723,8 @@ PetscErrorCode PCCreate_LOR(PC pc)
   pc->data     = lor;
   lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";
+
+  lor->constraintentries = 4; /* by measurement: docs/guide/adaptive.md */
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
@@ -720,6 +745,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetUserCoefficients));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetConstraintEntries_C", PCLORSetConstraintEntries_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", PCLORSetCouple_LOR));
   PetscCall(PCLORComposeCycle(pc, PETSC_TRUE));
   PetscCall(PCLORComposeBetween(pc, PETSC_TRUE));

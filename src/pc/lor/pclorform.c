@@ -184,7 +184,7 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscCall(PCLORKeepsBlock(pc, lor, &keeps));
   if (keeps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsDSCheck(dm));
+  PetscCall(HopsDSCheck(dm, PETSC_FALSE));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &form));
   PetscCheck(HopsFormHas(form, HOPS_CELLS), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
@@ -277,7 +277,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
              "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the "
              "coefficients (%sSetCoefficients())",
              lor->name);
-  PetscCall(HopsDSCheck(dm));
+  PetscCall(HopsDSCheck(dm, PETSC_TRUE));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &ds));
   PetscCall(HopsFormSetScalar(ds, lor->form));

@@ -170,6 +170,41 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 }
 
 /*@
+  PCLORSetConstraintEntries - Sets how many weights the row of a hanging node keeps in the low-order-refined
+  matrix.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- n  - the number, or 0 for all; the default is 4
+
+  Options Database Key:
+. -pc_lor_constraint_entries <n> - the number
+
+  Level: intermediate
+
+  Notes:
+  A hanging node is a combination of the nodes of its parent's edge (p + 1) or facet ((p + 1)^2). With all of
+  these a row of the low-order-refined matrix near hanging nodes has many entries at high orders. With the n
+  largest ones, and those that are as large as the n-th, scaled to sum up to 1, it has about as many as
+  anywhere else, for a few more iterations. The operator is not affected.
+
+  It says nothing where no nodes hang.
+
+.seealso: `PCLOR`, `HopsSpaceCreateAdaptiveFromArrays()`, `PCLORSetDropTolerance()`
+@*/
+PetscErrorCode PCLORSetConstraintEntries(PC pc, PetscInt n)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, n, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
+  PetscTryMethod(pc, "PCLORSetConstraintEntries_C", (PC, PetscInt), (pc, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCLORSetCouple - Sets whether the low-order-refined matrix of a vector-valued field has the couplings
   between its components.
 

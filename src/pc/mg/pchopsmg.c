@@ -48,6 +48,7 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
              "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
   PetscCheck((*pa)->form->space->family == HOPS_H1, comm, PETSC_ERR_SUP,
              "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->form->space->family]);
+  PetscCall(HopsSpaceCheckConforming((*pa)->form->space, "PCHOPSMG", "have no coarse spaces: use -pc_type lor"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

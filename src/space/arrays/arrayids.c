@@ -317,8 +317,8 @@ PetscErrorCode HopsSpaceCreateFromNodes(MPI_Comm comm, PetscInt dim, PetscInt or
   for (PetscInt i = nel; i < nel + ness; ++i)
     if (number[i] < 0) PetscCall(HopsRefuse(why, "Essential id %" PetscInt64_FMT " belongs to no cell of any rank", all[i]));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
-  PetscCall(
-    HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, number, order, x, ness, number + nel, PETSC_TRUE, space));
+  PetscCall(HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, number, order, x, NULL, ness, number + nel,
+                                          PETSC_TRUE, space));
   PetscCall(HopsSpaceSetPlace(*space, perm));
   PetscCall(PetscFree3(all, number, x));
   PetscFunctionReturn(PETSC_SUCCESS);

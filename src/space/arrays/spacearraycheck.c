@@ -147,7 +147,7 @@ static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell
 }
 
 /* x[P^dim][dim]: the lattice of a cell */
-static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, PetscInt c, PetscReal x[])
+PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, PetscInt c, PetscReal x[])
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim);
 
@@ -161,9 +161,8 @@ static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, Pet
 
 /* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many
    directions cells end there */
-static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],
-                                            const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys,
-                                            char why[])
+PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[], const PetscInt cell[],
+                                     const PetscReal ends[], PetscInt stride, PetscSF keys, char why[])
 {
   PetscMPIInt size;
   PetscInt   *sum;
@@ -313,7 +312,7 @@ static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, cons
 }
 
 /* Half the largest side of the box around a cell's corners, which bounds the distance from their middle */
-static PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
+PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
 {
   const PetscInt dim = sp->dim, P = sp->order + 1;
   PetscReal      size = 0.0;
@@ -538,7 +537,7 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
 
 /* Lattices that are left-handed, out of order or equispaced; a cell inverted otherwise is left to the
    operator, which sees more points. *left: all are left-handed, in a space that can be turned */
-static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
+PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
 {
   const PetscInt dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim), last = (1 << dim) - 1;
   HopsBasis      gll;
@@ -561,7 +560,7 @@ static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *l
   }
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  *left = sp->family == HOPS_H1 && n[0] && n[1] == n[0] ? PETSC_TRUE : PETSC_FALSE;
+  *left = sp->family == HOPS_H1 && !sp->hanging && n[0] && n[1] == n[0] ? PETSC_TRUE : PETSC_FALSE;
   if (n[0] && n[1] == n[0] && !*left)
     PetscCall(HopsRefuse(why, "The lattices of all cells are left-handed: two directions are exchanged, or one runs backwards; "
                               "list the nodes of each cell so that x, y and z of its lattice are right-handed in space"));

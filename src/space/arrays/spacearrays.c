@@ -133,7 +133,8 @@ static PetscErrorCode HopsArrayBring(MPI_Comm comm, size_t n, const void **array
    gorder */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
                                              PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[],
-                                             PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
+                                             const unsigned short masks[], PetscInt ness, const PetscInt ess[], PetscBool check,
+                                             HopsSpace *space)
 {
   HopsSpace   sp;
   HopsLayout  l;
@@ -173,6 +174,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
   }
+  PetscCall(HopsArraysSetMasks(sp, masks));
   PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
   PetscCall(HopsArraysNumberKeys(nel, unknowns, &nkeys, gidx, elist));
   /* an unknown is essential everywhere if any rank says so */
@@ -198,7 +200,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  if (check) PetscCall(HopsArraysCheck(sp, nkeys, gidx, elist, sf));
+  if (sp->hanging) PetscCall(HopsArraysCheckHanging(sp, nkeys, gidx, elist, sf));
+  else if (check) PetscCall(HopsArraysCheck(sp, nkeys, gidx, elist, sf));
   PetscCall(PetscSFDestroy(&sf));
   for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
@@ -260,7 +263,7 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
   PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
   PetscCall(
-    HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_TRUE, space));
+    HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, NULL, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,7 +339,87 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
   PetscFunctionBegin;
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(space, 12);
-  PetscCall(
-    HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ness, ess, PETSC_TRUE, space));
+  PetscCall(HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, NULL, ness, ess,
+                                          PETSC_TRUE, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceCreateAdaptiveFromArrays - Creates a `HopsSpace` from arrays of an adaptive mesh, whose cells may
+  have hanging nodes.
+
+  Collective
+
+  Input Parameters:
++ comm     - the communicator
+. family   - `HOPS_H1`; other families take meshes without hanging nodes
+. dim      - 2 or 3
+. order    - the order p, 1 for the lowest
+. ncells   - number of cells on this rank (may be 0)
+. n        - number of unknowns owned by this rank, as in `HopsSpaceCreateFamilyFromArrays()`
+. unknowns - [ncells][(p+1)^dim] global index of each node of each cell, x fastest; see the notes
+. masks    - [ncells] where the cell's nodes hang, or 0; see the notes
+. gorder   - the order of the element maps, 1 (bi- or trilinear) or more; it need not be the space's
+. coords   - [ncells][(gorder+1)^dim][dim] coordinates of the cell's own Gauss-Lobatto-Legendre nodes of that
+  order, x fastest
+. ness     - number of essential unknowns listed by this rank
+- ess      - [ness] global indices of essential unknowns; every rank with a cell that lists one lists it, or
+  its owner does
+
+  Output Parameter:
+. space - the space
+
+  Level: intermediate
+
+  Notes:
+  A facet, or in 3D an edge, of a cell hangs where it is half (a facet in 3D: a quarter) of one of a coarser
+  cell. The cell lists the nodes of that whole facet or edge there, its parent's, in its own directions.
+  Hanging nodes have no numbers. `masks` says where they are:
+
+.vb
+  bits 0 .. dim-1      the position in the parent: bit d is set in the upper half of direction d
+  bits dim .. 2*dim-1  bit d: the facet across direction d hangs; it is on the side that the position says
+  bits 6 .. 8, in 3D   bit d: the edge along direction d hangs; it is on the two sides that the position says
+.ve
+
+  These are the `face_code` and `element_nodes` of `p4est_lnodes_new()`. Edges of hanging facets hang; their
+  bits may be set or not. Neighbours across facets and edges differ by one level of refinement at most (in
+  p4est, `P4EST_CONNECT_FULL`).
+
+  The function on a cell is the interpolant of the parent's nodal values: it is continuous, and constants and
+  polynomials of the order are exact. A hanging node is essential where its parent's nodes are: no list has
+  it.
+
+  Masks and coordinates that contradict each other are refused, on all ranks: a hanging node, interpolated
+  from its parent's nodes, that is not where the cell's coordinates have it, to 1e-10 of the cell; an unknown
+  at different places; a facet some of whose parts hang and others do not; an unknown that no cell has as a
+  node of its own. Curved cells must therefore be evaluated from the parent's map at shared facets. Periodic
+  meshes are refused.
+
+  What works, and what refuses such a space, is in the guide (adaptive meshes). The arrays are copied. They
+  may lie in a device's memory, `masks` in the process's.
+
+.seealso: `HopsSpace`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`,
+`PCLORSetConstraintEntries()`
+@*/
+PetscErrorCode HopsSpaceCreateAdaptiveFromArrays(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
+                                                 PetscInt n, const PetscInt unknowns[], const unsigned short masks[],
+                                                 PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[],
+                                                 HopsSpace *space)
+{
+  static const unsigned short none                 = 0;
+  char                        why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  HopsValidEnum(family, HOPS_L2, 2);
+  HopsValidPointer(space, 13);
+  if (ncells > 0 && !masks)
+    PetscCall(HopsRefuse(why,
+                         "A rank has %" PetscInt_FMT " cells, and the array of their masks is NULL: a cell without hanging "
+                         "nodes has the mask 0",
+                         ncells));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_NULL, why));
+  PetscCall(HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ncells > 0 ? masks : &none,
+                                          ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

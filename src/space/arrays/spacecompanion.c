@@ -152,6 +152,8 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(other, HOPS_SPACE_CLASSID, 2);
   comm = PetscObjectComm((PetscObject)space);
+  PetscCall(HopsSpaceCheckConforming(space, "HopsSpaceSetCompanion()", "are for H1 alone, without companions"));
+  PetscCall(HopsSpaceCheckConforming(other, "HopsSpaceSetCompanion()", "are for H1 alone, without companions"));
   PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG,
              "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
   PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP,
@@ -233,14 +235,15 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   for (PetscInt k = 0; k < other->nL; ++k)
     if (mark[k]) ess[ness++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
   PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells,
-                                          other->nT, unknowns, other->gorder, coords, ness, ess, PETSC_FALSE, companion));
+                                          other->nT, unknowns, other->gorder, coords, NULL, ness, ess, PETSC_FALSE, companion));
   PetscCall(PetscFree3(unknowns, coords, ess));
   PetscCall(PetscFree(mark));
   PetscCall(PetscFree(where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A space on the cells of another one, n of whose unknowns are this rank's; it is not numbered yet */
+/* A space on the cells of another one, n of whose unknowns are this rank's; it is not numbered yet. Keys of
+   its numbering are L-vector indices of the other one where there are hanging nodes */
 PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *space)
 {
   const PetscInt nX = sp->ncells * sp->dim * HopsPower(sp->gorder + 1, sp->dim);
@@ -271,6 +274,15 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
   PetscCall(PetscArraycpy(s->cell, sp->cell, sp->ncells));
   PetscCall(PetscMalloc1(nX, &s->X));
   PetscCall(PetscArraycpy(s->X, sp->X, nX));
+  if (sp->hanging) {
+    s->hanging = PETSC_TRUE;
+    s->napart  = sp->napart;
+    PetscCall(PetscMalloc1(sp->ncells, &s->hang));
+    PetscCall(PetscArraycpy(s->hang, sp->hang, sp->ncells));
+    PetscCall(PetscMalloc2(s->napart, &s->apart, s->napart * s->dim, &s->xapart));
+    PetscCall(PetscArraycpy(s->apart, sp->apart, s->napart));
+    PetscCall(PetscArraycpy(s->xapart, sp->xapart, s->napart * s->dim));
+  }
   *space = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -333,6 +345,7 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(other, 4);
+  PetscCall(HopsSpaceCheckConforming(space, "HopsSpaceCreateCompanion()", "are for H1 alone, without companions"));
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, space->cells, family, space->order, essential ? space->label : NULL,
                                           essential ? space->nv : 0, space->values, NULL, other));

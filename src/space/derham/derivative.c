@@ -30,6 +30,8 @@ static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
   MPI_Comm comm = PetscObjectComm((PetscObject)from);
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckConforming(from, "A derivative", "are for H1 alone, without derivatives"));
+  PetscCall(HopsSpaceCheckConforming(to, "A derivative", "are for H1 alone, without derivatives"));
   PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP,
              "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT
              "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())",

@@ -163,6 +163,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
   if (dm) HopsValidHeader(dm, DM_CLASSID, 2);
   HopsValidPointer(coarse, 4);
+  PetscCall(HopsSpaceCheckConforming(fine, "HopsSpaceCreateCoarse()", "have no coarse spaces: use -pc_type lor"));
   PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
              "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
   PetscCheck(fine->family == HOPS_H1, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,

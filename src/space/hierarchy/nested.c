@@ -272,6 +272,8 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
   PetscBool ok = PETSC_TRUE;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckConforming(fine, "Transfers", "have none: use -pc_type lor"));
+  PetscCall(HopsSpaceCheckConforming(coarse, "Transfers", "have none: use -pc_type lor"));
   PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP,
              "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
   PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP,

@@ -171,6 +171,7 @@ PetscErrorCode HopsPlexCellsCreate(DM dm, PetscInt dim, const HopsBackendOps *ba
   PetscCall(HopsPlexListCells(dm, &m.cones[dim], cells));
   PetscCall(HopsPlexGetClosures(dm, &m, cells));
   for (PetscInt d = 1; d <= dim; ++d) PetscCall(PetscFree(m.cones[d].off));
+  PetscCall(HopsPlexCellsSetTree(dm, cells));
   *out = cells;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,6 +234,9 @@ PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *cells)
   PetscCall(PetscFree(c->where));
   PetscCall(PetscFree(c->point));
   PetscCall(PetscFree(c->ornt));
+  PetscCall(PetscFree(c->hang));
+  PetscCall(PetscFree(c->upoint));
+  PetscCall(PetscFree(c->uornt));
   PetscCall(PetscFree(c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,5 +252,6 @@ PetscErrorCode HopsSpaceSetCells(HopsSpace sp, DM dm, HopsPlexCells cells)
   sp->ncells  = cells->ncells;
   PetscCall(PetscMalloc1(sp->ncells, &sp->cell));
   PetscCall(PetscArraycpy(sp->cell, cells->cell, sp->ncells));
+  PetscCall(HopsSpaceSetTree(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

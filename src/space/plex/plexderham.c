@@ -144,6 +144,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamil
     PetscCall(PetscMalloc1(nv + 1, &sp->fixed)); /* never NULL: the numbering is hops' own */
     PetscCall(PetscArraycpy(sp->fixed, points, nv));
   } else PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, &sp->nfixed, &sp->fixed));
+  PetscCall(HopsSpaceFixTree(sp));
   PetscCall(HopsPlexNumber(sp, &layout));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));

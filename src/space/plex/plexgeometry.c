@@ -194,7 +194,7 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   if (own && v[1]) PetscCall(PetscSectionGetChart(own, &first, &last));
   for (PetscInt k = 0; k < 2; ++k)
     if (v[k]) PetscCall(VecGetArrayRead(v[k], &a[k]));
-  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, PETSC_TRUE, &u));
   PetscCall(PetscMalloc2(u.size, &idx, u.size, &x));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscInt     cell   = sp->cell[c];
@@ -476,7 +476,7 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(dm, &x));
-  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, PETSC_TRUE, &u));
   if (HopsPlexUnknownsDiffer(&u) < 0) {
     PetscCall(HopsOwnCoordinatesCreate(dm, sp, u.size, &own, &fits));
     if (fits) PetscCall(HopsCoordinateMapCreate(cdm, sp, u.size, &map));
@@ -565,11 +565,13 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
   PetscCall(HopsPlexCoordinatesDropped(dm, sp, &dropped));
   if (dropped) {
     PetscCall(HopsPlexRefineGeometry(dm, sp));
+    PetscCall(HopsSpaceFinishTree(sp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsPlexGetCorners(dm, sp, &done));
   if (!done) PetscCall(HopsPlexGetCurved(dm, sp, &done));
   if (!done) PetscCall(HopsPlexGetMaps(dm, sp));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sp->gorder, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
+  PetscCall(HopsSpaceFinishTree(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -180,7 +180,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(HopsPlexNodeSection(s, nc, &ns));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
-  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, PETSC_FALSE, &u));
   PetscCall(PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT " with %" PetscInt_FMT " components", sp->order, nc));
   PetscCall(HopsPlexUnknownsSetUp(&u, sp->ne * nc, what));
   PetscCall(HopsSpaceSetUpPlex(sp, ns, &u, nc, node, &first));

@@ -16,8 +16,8 @@ PetscErrorCode HopsNumberingBegin(DM dm, HopsPlexCells cells, const HopsBackendO
   b->np     = pEnd - b->pStart;
   b->dim    = cells->dim;
   b->ncells = cells->ncells;
-  b->point  = HopsMeshApart(be) ? cells->bpoint : cells->point;
-  b->ornt   = HopsMeshApart(be) ? cells->bornt : cells->ornt;
+  b->point  = HopsMeshApart(be) ? cells->bpoint : (cells->upoint ? cells->upoint : cells->point);
+  b->ornt   = HopsMeshApart(be) ? cells->bornt : (cells->uornt ? cells->uornt : cells->ornt);
   for (PetscInt d = 0; d <= b->dim; ++d) PetscCall(DMPlexGetDepthStratum(dm, d, &b->start[d], &b->end[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,6 +259,7 @@ static PetscErrorCode HopsPlexRestrict(HopsSpace sp, const HopsNumbering *b, con
     restr = sp->restr;
   }
   PetscCall((*mesh->Order)(b, (int)sp->nT, perm, &sp->ninterior));
+  PetscCall(HopsSpaceSortTree(sp, perm));
   PetscCall((*mesh->Restrict)(b, view, (int)(sp->nT + sp->nG), sp->ncells, perm, restr));
   for (PetscInt c = 0; c < sp->ncells; ++c) sp->cell[c] = sp->cells->cell[perm[c]];
   PetscCall(PetscFree(perm));
@@ -421,8 +422,8 @@ PetscErrorCode HopsSpaceSetSection(HopsSpace sp)
   PetscFunctionBegin;
   PetscCall(HopsPlexCellsBring(sp->cells));
   PetscCall(HopsNumberingCreate(sp, &b));
-  b.point = sp->cells->point;
-  b.ornt  = sp->cells->ornt;
+  b.point = sp->cells->upoint ? sp->cells->upoint : sp->cells->point;
+  b.ornt  = sp->cells->uornt ? sp->cells->uornt : sp->cells->ornt;
   PetscCall(PetscMalloc1(b.np, &order));
   PetscCall(PetscMalloc1(b.np, &b.touch));
   PetscCall(HopsPlexFirstTouch(sp, &b, &n, order));

@@ -39,7 +39,7 @@ static PetscErrorCode HopsPlexUnknownsList(DM dm, PetscSection s, HopsPlexUnknow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells, HopsPlexUnknowns *u)
+PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells, PetscBool own, HopsPlexUnknowns *u)
 {
   PetscInt pEnd, sStart, sEnd, nf;
 
@@ -53,6 +53,8 @@ PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells
   PetscCall(PetscCalloc1(u->np, &u->off));
   if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexCellsBring(cells));
+  u->point = !own && cells->upoint ? cells->upoint : cells->point;
+  u->ornt  = !own && cells->uornt ? cells->uornt : cells->ornt;
   PetscCall(HopsPlexUnknownsList(dm, s, u));
   PetscCall(PetscMalloc1(u->nlist * 8 * u->maxdof, &u->place));
   PetscCall(PetscSectionGetNumFields(s, &nf));
@@ -107,7 +109,7 @@ static PetscErrorCode HopsPlexUnknownsLearn(HopsPlexUnknowns *u, PetscInt c)
              cells->cell[c], n, u->size);
   for (PetscInt f = 0; f < PetscMax(nf, 1); ++f)
     for (PetscInt k = 0; k < u->nlist; ++k) {
-      const PetscInt at = c * cells->ref.n + u->list[k], o = cells->ornt[at] + 4, p = cells->point[at];
+      const PetscInt at = c * cells->ref.n + u->list[k], o = u->ornt[at] + 4, p = u->point[at];
       PetscInt       dof = u->dof[k];
 
       if (nf > 1 && dof) PetscCall(PetscSectionGetFieldDof(u->s, p, f, &dof));
@@ -121,8 +123,8 @@ static PetscErrorCode HopsPlexUnknownsLearn(HopsPlexUnknowns *u, PetscInt c)
 
 PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *u, PetscInt c, PetscInt idx[], PetscInt *n)
 {
-  const PetscInt    *point = u->cells->point + c * u->cells->ref.n;
-  const signed char *ornt  = u->cells->ornt + c * u->cells->ref.n;
+  const PetscInt    *point = u->point + c * u->cells->ref.n;
+  const signed char *ornt  = u->ornt + c * u->cells->ref.n;
   PetscInt           least = 0;
 
   PetscFunctionBegin;
@@ -158,7 +160,7 @@ PetscInt HopsPlexUnknownsDiffer(const HopsPlexUnknowns *u)
 
   for (PetscInt c = 0; c < cells->ncells; ++c)
     for (PetscInt k = 0; k < u->nlist; ++k)
-      if (u->off[cells->point[c * cells->ref.n + u->list[k]] - u->pStart] < 0) return c;
+      if (u->off[u->point[c * cells->ref.n + u->list[k]] - u->pStart] < 0) return c;
   return -1;
 }
 
@@ -175,9 +177,11 @@ PetscErrorCode HopsPlexUnknownsSetUp(HopsPlexUnknowns *u, PetscInt expected, con
              "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where %s has %" PetscInt_FMT
              ": the order must not vary over the mesh, and hanging nodes are not supported",
              cells->cell[bad], size, what, expected);
-  for (PetscInt c = 0; c < cells->ncells; ++c)
+  for (PetscInt c = 0; c < cells->ncells; ++c) {
+    if (cells->hang && cells->hang[c] && u->point == cells->upoint) continue; /* PETSc has its parents' unknowns another way */
     for (PetscInt k = 0; k < u->nlist; ++k)
-      if (!u->known[k][cells->ornt[c * n + u->list[k]] + 4]) PetscCall(HopsPlexUnknownsLearn(u, c));
+      if (!u->known[k][u->ornt[c * n + u->list[k]] + 4]) PetscCall(HopsPlexUnknownsLearn(u, c));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,6 +195,37 @@ void HopsPlexUnknownsNumbered(const HopsPlexUnknowns *u, PetscInt nc, HopsNumber
   }
 }
 
+/*
+  Parents may be seen with orientations that no cell without hanging nodes has, so that PETSc does not tell.
+  Nodes of a PetscFE are then in the order of hops' own, which is compared where PETSc does
+*/
+static PetscErrorCode HopsPlexUnknownsGuess(const HopsPlexUnknowns *u, PetscInt nc, PetscInt ne, const PetscInt entry[], int slot[],
+                                            int seen[])
+{
+  const HopsPlexClosure *ref   = &u->cells->ref;
+  const PetscInt         order = HopsRoot(ne, ref->dim) - 1;
+  int                    n     = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < u->nlist; n += u->dof[k++] ? 1 : 0) {
+    const PetscInt i = u->list[k], d = i ? ref->depth[i] : ref->dim;
+    const PetscInt low = d == 1 ? -1 : (d == 2 && i ? -4 : 0), high = d == 2 && i ? 3 : 0;
+
+    for (PetscInt o = low; o <= high; ++o)
+      for (PetscInt t = 0; t < u->dof[k]; ++t) {
+        const PetscInt e = HopsPlexClosureNode(ref, order, i, o, t / nc);
+
+        slot[e]                = n;
+        seen[(o + 4) * ne + e] = (int)(t / nc);
+        PetscCheck(!u->known[k][o + 4] || t % nc || entry[u->place[(k * 8 + o + 4) * u->maxdof + t]] == e, PETSC_COMM_SELF,
+                   PETSC_ERR_SUP,
+                   "The nodes of the PetscFE inside of edges or faces are not in the order that hops expects where the mesh has "
+                   "hanging nodes: make the space by HopsSpaceCreateH1()");
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexUnknownsView(const HopsPlexUnknowns *u, PetscInt nc, PetscInt ne, const PetscInt entry[], HopsCellView *view)
 {
   int *slot, *seen, n = 0; /* of the entries that HopsPlexUnknownsNumbered() lists */
@@ -198,6 +233,7 @@ PetscErrorCode HopsPlexUnknownsView(const HopsPlexUnknowns *u, PetscInt nc, Pets
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(ne, &slot));
   PetscCall(PetscCalloc1(8 * ne, &seen));
+  if (u->cells->hanging) PetscCall(HopsPlexUnknownsGuess(u, nc, ne, entry, slot, seen));
   for (PetscInt k = 0; k < u->nlist; n += u->dof[k++] ? 1 : 0)
     for (PetscInt o = 0; o < 8; ++o)
       for (PetscInt t = 0; t < u->dof[k] && u->known[k][o]; ++t) {

@@ -97,7 +97,8 @@ PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   PetscCheck(plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "The DM has type %s; hops takes a DMPLEX, or arrays (HopsSpaceCreateFromArrays())",
+             "The DM has type %s; hops takes a DMPLEX, into which DMConvert() turns a DMForest, or arrays "
+             "(HopsSpaceCreateFromArrays())",
              ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(unset)");
   PetscCall(DMGetDimension(dm, dim));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,7 +226,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
   PetscCall(HopsPlexGetSection(dm, sp->order, &s));
-  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, PETSC_FALSE, &u));
   PetscCall(PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT, sp->order));
   PetscCall(HopsPlexUnknownsSetUp(&u, sp->ne, what));
   PetscCall(HopsSpaceSetUpPlex(sp, s, &u, 1, node, NULL));

@@ -44,6 +44,7 @@ static struct _HopsLORKernel PieceKernel(const struct _HopsLORKernel *k, int t)
   struct _HopsLORKernel mine = *k;
 
   if (k->G) mine.G += t * k->scratch;
+  if (k->hung) mine.hung += t * k->nhung;
   mine.map.work += t * k->map.nwork;
   return mine;
 }
@@ -107,7 +108,7 @@ static PetscErrorCode HopsHostLORCompareMasks(HopsLORAssembler lor, HopsLORVerte
 
     lacks |= m & ~k->mask[c];
     some |= m;
-    if (adopt) k->mask[c] = m;
+    if (adopt) k->mask[c] = (unsigned short)((k->mask[c] & ~7u) | m);
   }
   *covered = same && !lacks ? PETSC_TRUE : PETSC_FALSE;
   *coupled = some ? PETSC_TRUE : PETSC_FALSE;
@@ -154,7 +155,8 @@ static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexD
   if (k->T > 1 && k->begin) PetscCall(HopsHostLORMeet(k, (int)all));
   PetscCall(PetscFree(k->begin)); /* no more rows are made */
   PetscCall(PetscFree(k->entry));
-  for (int m = 0; m < 8; m++) n = PetscMax(n, k->cell[m].n);
+  for (int m = 0; m < k->nkinds; m++) n = PetscMax(n, k->cell[m].n);
+  if (k->nhang > 1) PetscCall(HopsHostLORHangScratch(k));
   if (k->family != HOPS_H1 && (size_t)n > k->nG) {
     PetscCall(PetscFree(k->mem[0]));
     k->nG      = (size_t)n;
@@ -215,6 +217,8 @@ static PetscErrorCode HopsHostLORDestroy(HopsLORAssembler *lor)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsHostLORRowsReset(k));
   PetscCall(HopsHostLORCellsDestroy(k));
+  PetscCall(HopsHostLORHangDestroy(k));
+  PetscCall(PetscFree(k->cell));
   for (int i = 0; i < 2; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree3(k->h, k->m, k->r));
   PetscCall(PetscFree(k->mask));
@@ -276,6 +280,9 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   k->nn      = HopsHostPower(k->P, k->dim);
   if (k->family == HOPS_H1) PetscCall(SetUpH1(k));
   PetscCall(PetscCalloc1(space->ncells, &k->mask));
+  PetscCall(HopsHostLORHangSetUp(k));
+  k->nkinds = 8 * k->nhang;
+  PetscCall(PetscCalloc1(k->nkinds, &k->cell));
   PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
   if (k->family == HOPS_H1) PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", k->ops->isa, k->P));
   else PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->ops->isa, k->P, HopsFamilies[k->family]));

@@ -115,7 +115,7 @@ static PetscErrorCode Tensor(HopsSpace sp, HopsFamily family, const HopsBasis *g
 }
 
 /* Memory for the lists of rows of n[] entries */
-static PetscErrorCode CreateLists(PetscInt nrows, const int n[], HopsHostLORCell *p, HopsHostLORRow *row)
+PetscErrorCode HopsHostLORCreateLists(PetscInt nrows, const int n[], HopsHostLORCell *p, HopsHostLORRow *row)
 {
   int *next, total = 0;
 
@@ -131,7 +131,7 @@ static PetscErrorCode CreateLists(PetscInt nrows, const int n[], HopsHostLORCell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void AddEntry(HopsHostLORRow *row, int col, int slot)
+void HopsHostLORAddEntry(HopsHostLORRow *row, int col, int slot)
 {
   row->col[row->n]    = col;
   row->slot[row->n++] = slot;
@@ -170,7 +170,7 @@ static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, Hops
     p->term[i].a     = list->item[i].a;
   }
   PetscCall(PetscMalloc1(ne, &p->row));
-  PetscCall(CreateLists(ne, len, p, p->row));
+  PetscCall(HopsHostLORCreateLists(ne, len, p, p->row));
   for (PetscInt r = 0; r < ne; ++r) {
     const PetscInt id = (p - k->cell) * ne + r + 1;
 
@@ -179,7 +179,8 @@ static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, Hops
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt64 rc = list->item[i].key / nvalues;
 
-    if (!i || p->term[i].entry != p->term[i - 1].entry) AddEntry(&p->row[rc / ne], (int)(rc % ne - rc / ne), p->term[i].entry);
+    if (!i || p->term[i].entry != p->term[i - 1].entry)
+      HopsHostLORAddEntry(&p->row[rc / ne], (int)(rc % ne - rc / ne), p->term[i].entry);
   }
   PetscCall(PetscFree(len));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,7 +231,7 @@ static void AddNode(const Stencil *x, int a, int s, int b, int t, int entry)
     col += step[i] * x->st[at[i]];
     if (step[i] < 0) base -= x->st[at[i]];
   }
-  AddEntry(x->row, col, base * x->ne + entry);
+  HopsHostLORAddEntry(x->row, col, base * x->ne + entry);
 }
 
 /* The stencil of each node by its place in the lattice: 3^dim lists */
@@ -244,7 +245,7 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
   PetscFunctionBegin;
   p->n = 1 + 2 * dim + 4 * ((mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1));
   for (int c = 0; c < nclass; c++) len[c] = most;
-  PetscCall(CreateLists(nclass, len, p, row));
+  PetscCall(HopsHostLORCreateLists(nclass, len, p, row));
   for (int c = 0; c < nclass; c++) {
     const int     ijk[3] = {c % 3, c / 3 % 3, c / 9};
     const Stencil x      = {row + c, st, p->n, ijk};
@@ -285,27 +286,39 @@ static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORC
 PetscErrorCode HopsHostLORCellsDestroy(HopsLORKernel k)
 {
   PetscFunctionBegin;
-  for (int m = 0; m < 8; m++) {
+  for (int m = 0; m < k->nkinds; m++) {
     PetscCall(PetscFree(k->cell[m].row));
     PetscCall(PetscFree(k->cell[m].lists));
     PetscCall(PetscFree(k->cell[m].term));
+    PetscCall(PetscFree(k->cell[m].start));
+    PetscCall(PetscFree(k->cell[m].col));
+    PetscCall(PetscFree(k->cell[m].same));
     k->cell[m].n = k->cell[m].nterms = 0;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateKind(HopsLORKernel k, int kind)
+{
+  HopsHostLORCell *p = &k->cell[kind];
+
+  PetscFunctionBegin;
+  if (p->row) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind >= 8) PetscCall(HopsHostLORHangCell(k, &k->hang[kind / 8], &k->cell[kind % 8], p));
+  else if (k->family == HOPS_H1) PetscCall(CreateH1(k, (unsigned char)kind, p));
+  else PetscCall(CreateForm(k, (unsigned char)kind, p));
+  p->most = 0;
+  for (PetscInt i = 0; i < k->space->ne; ++i) p->most = PetscMax(p->most, p->row[i].n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsHostLORCellsCreate(HopsLORKernel k)
 {
   PetscFunctionBegin;
+  if (k->nhang > 1) PetscCall(HopsHostLORHangRows(k));
   for (PetscInt c = 0; c < k->space->ncells; ++c) {
-    const unsigned char m = k->mask[c];
-    HopsHostLORCell    *p = &k->cell[m];
-
-    if (p->row) continue;
-    if (k->family == HOPS_H1) PetscCall(CreateH1(k, m, p));
-    else PetscCall(CreateForm(k, m, p));
-    p->most = 0;
-    for (PetscInt i = 0; i < k->space->ne; ++i) p->most = PetscMax(p->most, p->row[i].n);
+    PetscCall(CreateKind(k, k->mask[c] % 8)); /* those with hanging nodes are made of it */
+    PetscCall(CreateKind(k, k->mask[c]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -107,8 +107,8 @@ static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, PetscInt 
   for (int l = 0; l < t->n; l++) {
     const PetscInt c = first + l;
 
-    t->mask[l] = k->mask[c];
-    t->ne[l]   = LOREntries(k->dim, k->mask[c]);
+    t->mask[l] = k->mask[c] & 7;
+    t->ne[l]   = LOREntries(k->dim, t->mask[l]);
     t->pos[l]  = k->place + k->start[c];
     t->any |= t->mask[l];
   }
@@ -217,19 +217,38 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
   }
 }
 
+static void LORBatch(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, PetscInt c, LORTarget *t, double vals[])
+{
+  const int  pairs = d->pairs[c / W];
+  const vec *G     = (const vec *)(d->v + d->offset[c / W]);
+
+  if (k->dim == 3) {
+    if (t->any && d->nd) LORStencils(3, 1, k, d, G, pairs, t, vals);
+    else LORStencils(3, 0, k, d, G, pairs, t, vals);
+  } else if (t->any && d->nd) LORStencils(2, 1, k, d, G, pairs, t, vals);
+  else LORStencils(2, 0, k, d, G, pairs, t, vals);
+}
+
+/* A batch with hanging nodes: its cells' entries are made side by side, then each cell is added */
+static void LORHanging(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, PetscInt c, LORTarget *t, double vals[])
+{
+  struct _HopsLORKernel apart = *k;
+
+  apart.limit = INT_MAX;
+  for (int l = 0; l < t->n; l++) t->pos[l] = k->identity + l * k->nstencil;
+  memset(k->hung, 0, W * k->nstencil * sizeof(*k->hung));
+  LORBatch(&apart, d, c, t, k->hung);
+  for (int l = 0; l < t->n; l++) HopsHostLORHangAdd(k, c + l, k->hung + l * k->nstencil, vals);
+}
+
 static void LORValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, PetscInt c0, PetscInt c1, double vals[])
 {
   for (PetscInt c = c0; c < c1; c += W) {
-    const int  pairs = d->pairs[c / W];
-    const vec *G     = (const vec *)(d->v + d->offset[c / W]);
-    LORTarget  t;
+    LORTarget t;
 
     LORTargetSet(&t, k, c);
-    if (k->dim == 3) {
-      if (t.any && d->nd) LORStencils(3, 1, k, d, G, pairs, &t, vals);
-      else LORStencils(3, 0, k, d, G, pairs, &t, vals);
-    } else if (t.any && d->nd) LORStencils(2, 1, k, d, G, pairs, &t, vals);
-    else LORStencils(2, 0, k, d, G, pairs, &t, vals);
+    if (k->nhang > 1 && HopsHostLORHangs(k, c / W)) LORHanging(k, d, c, &t, vals);
+    else LORBatch(k, d, c, &t, vals);
   }
 }
 
@@ -312,7 +331,7 @@ static void LORVertex(HopsLORKernel k, HopsHostRun *run, PetscBool mixed, double
     else if (nd) LORMasks(2, k, tol, droptol, now);
     for (int l = 0; l < W && c + l < run->n; l++) {
       d->mask[first + l] = now[l];
-      if (mixed) pairs |= now[l] | k->mask[first + l];
+      if (mixed) pairs |= now[l] | (k->mask[first + l] & 7);
     }
     d->pairs[first / W]  = (unsigned char)pairs;
     d->offset[first / W] = d->size;

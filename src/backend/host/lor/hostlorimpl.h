@@ -45,7 +45,20 @@ typedef struct {
   HopsHostLORRow  *row;             /* [ne], NULL before the mask occurs */
   int             *lists;
   HopsHostLORTerm *term;
+  int             *start, *col; /* of a cell with hanging nodes: A J by rows, */
+  unsigned char   *same;        /* and which rows are those of A, in the same order */
 } HopsHostLORCell;
+
+/*
+  Hanging nodes of a mask: J by rows, `most` entries kept in each, and by columns. A cell that has some has
+  the matrix J^T A J, whose entries are listed by rows, as in families other than H1; A J has n entries,
+  those of row v in the columns col[start[v]] and on.
+*/
+typedef struct {
+  unsigned short mask;
+  int           *start, *col, *tstart, *tcol;
+  double        *w, *tw;
+} HopsHostLORHang;
 
 typedef struct _HopsLORKernel *HopsLORKernel;
 struct _HopsLORKernel {
@@ -65,10 +78,18 @@ struct _HopsLORKernel {
 
   /* The pattern. Values of a cell's entries go to place[start[c]] and on, 0 standing for nowhere; where the
      sign turns, to -1 - place */
-  PetscBool       terms[2], built; /* terms of the form that the cells' matrices are for */
-  unsigned char  *mask;            /* [ncells] */
-  HopsHostLORCell cell[8];
-  int            *start, *place, *received; /* received: of entries from other ranks */
+  PetscBool        terms[2], built; /* terms of the form that the cells' matrices are for */
+  unsigned short  *mask;            /* [ncells] which of cell[]: the mask, and 8 times the number of the hanging mask */
+  int              nkinds;
+  HopsHostLORCell *cell;  /* [nkinds] */
+  int              nhang; /* masks of hanging nodes, the first of which is 0: none */
+  HopsHostLORHang *hang;  /* [nhang] */
+  /* scratch of cells with hanging nodes, of a thread nhung doubles: entries of W cells before J, nstencil
+     each, a row, and A J; identity[W nstencil] are the places of the first */
+  double *hung;
+  size_t  nhung, nstencil;
+  int    *identity;
+  int    *start, *place, *received; /* received: of entries from other ranks */
   /* While rows are made: entries of restr that have an unknown, ascending, and the most of them; 1 / ne;
      columns */
   int   *begin, *entry, *cols, mostcells;
@@ -142,6 +163,18 @@ struct _HopsHostLORKernels {
   void (*rowend)(HopsHostLORWalk *, PetscInt r);
 };
 
+/* hostlorhang.c: of cells with hanging nodes: masks by cell; J, once it is known how many entries a row
+   keeps; the matrix of a kind of cells, from the one without hanging nodes; scratch; what cell c, with s[]
+   before J, adds */
+PETSC_INTERN PetscErrorCode HopsHostLORHangSetUp(HopsLORKernel);
+PETSC_INTERN PetscErrorCode HopsHostLORHangRows(HopsLORKernel);
+PETSC_INTERN PetscErrorCode HopsHostLORHangCell(HopsLORKernel, HopsHostLORHang *, const HopsHostLORCell *, HopsHostLORCell *);
+PETSC_INTERN PetscErrorCode HopsHostLORHangScratch(HopsLORKernel);
+PETSC_INTERN void           HopsHostLORHangAdd(const struct _HopsLORKernel *, PetscInt c, const double s[], double vals[]);
+PETSC_INTERN PetscErrorCode HopsHostLORHangDestroy(HopsLORKernel);
+/* hostlorcell.c: memory for the lists of rows of n[] entries; one more entry of a row */
+PETSC_INTERN PetscErrorCode HopsHostLORCreateLists(PetscInt nrows, const int n[], HopsHostLORCell *, HopsHostLORRow[]);
+PETSC_INTERN void           HopsHostLORAddEntry(HopsHostLORRow *, int col, int slot);
 /* hostlorcell.c: the matrices of the cells whose masks occur, for the terms of the form */
 PETSC_INTERN PetscErrorCode HopsHostLORCellsCreate(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsHostLORCellsDestroy(HopsLORKernel);
@@ -157,6 +190,20 @@ PETSC_INTERN PetscErrorCode HopsHostLORCheckEntries(PetscInt64);
 /* hostlorthreads.c */
 PETSC_INTERN PetscErrorCode HopsHostLORMeet(HopsLORKernel, int limit);
 PETSC_INTERN void           HopsHostLORMeetAdd(HopsLORKernel, double vals[]);
+
+/* Entries of a cell of this kind: in H1 stencils have so many at each node */
+static inline int HopsHostLOREntries(const struct _HopsLORKernel *k, int kind)
+{
+  return k->family == HOPS_H1 && kind < 8 ? k->cell[kind].n * k->nn : k->cell[kind].n;
+}
+
+/* Does a batch have cells with hanging nodes? */
+static inline PetscBool HopsHostLORHangs(const struct _HopsLORKernel *k, PetscInt batch)
+{
+  for (PetscInt c = batch * k->W; c < PetscMin(k->space->ncells, (batch + 1) * k->W); c++)
+    if (k->mask[c] >= 8) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
 
 /* Where a value of a cell is added */
 static inline double *HopsHostLORTarget(const struct _HopsLORKernel *k, double vals[], int place)

@@ -9,20 +9,25 @@ static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLOR
 {
   HopsSpace sp       = k->space;
   const int nguess   = 1 << HOPS_LOR_GUESSES;
-  int       received = 0, entries, members, *p;
+  int       received = 0, usual = 0, entries, members, gentries, gmembers, *p;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
   w->k     = k;
   w->rows  = rows;
   w->nfree = (int)(sp->nT + sp->nG);
-  for (int m = 0; m < 8; m++) w->most = PetscMax(w->most, k->cell[m].most);
+  for (int m = 0; m < k->nkinds; m++) {
+    w->most = PetscMax(w->most, k->cell[m].most);
+    if (m < 8) usual = w->most; /* rows of cells with hanging nodes are not guessed at */
+  }
   for (PetscInt s = 0; s < rows->nslots; s++) received = PetscMax(received, rows->xi[s + 1] - rows->xi[s]);
   entries    = k->mostcells * HopsHostLORPadded(w->most);
   members    = k->mostcells * w->most + received + 1 + HOPS_LOR_LANES;
+  gentries   = k->mostcells * HopsHostLORPadded(usual);
+  gmembers   = k->mostcells * usual;
   w->nowhere = members;
   for (w->shift = 64; 1 << (64 - w->shift) < 2 * members;) w->shift--;
-  PetscCall(PetscMalloc1(2 * (members + entries) + 1 + (size_t)nguess * (2 * members + 4 * entries), &w->ints));
+  PetscCall(PetscMalloc1(2 * (members + entries) + 1 + (size_t)nguess * (2 * gmembers + 4 * gentries), &w->ints));
   PetscCall(PetscMalloc4(k->mostcells, &w->R, k->mostcells, &w->place, k->mostcells, &w->row, nguess, &w->guess));
   PetscCall(PetscCalloc1((size_t)1 << (64 - w->shift), &w->met));
   w->member = w->ints;
@@ -30,8 +35,9 @@ static PetscErrorCode WalkCreate(HopsLORKernel k, HopsLORRows *rows, HopsHostLOR
   w->turn   = w->at + entries;
   w->value  = w->turn + entries;
   p         = w->value + members + 1;
-  for (int i = 0; i < nguess; i++, p += 2 * members + 4 * entries)
-    w->guess[i] = (HopsHostLORGuess){.cell = p, .from = p + members, .group = p + 2 * members, .entry = p + 2 * members + entries};
+  for (int i = 0; i < nguess; i++, p += 2 * gmembers + 4 * gentries)
+    w->guess[i] =
+      (HopsHostLORGuess){.cell = p, .from = p + gmembers, .group = p + 2 * gmembers, .entry = p + 2 * gmembers + gentries};
   w->value[w->nowhere] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,9 +194,8 @@ static PetscErrorCode Transpose(HopsLORKernel k)
 /* Where the places of cells begin */
 static PetscErrorCode StartCells(HopsLORKernel k, PetscInt64 *all)
 {
-  HopsSpace   sp    = k->space;
-  const int   T     = k->T;
-  const int   nodes = k->family == HOPS_H1 ? k->nn : 1;
+  HopsSpace   sp = k->space;
+  const int   T  = k->T;
   PetscInt64 *n, sum = 0;
 
   PetscFunctionBegin;
@@ -200,7 +205,7 @@ static PetscErrorCode StartCells(HopsLORKernel k, PetscInt64 *all)
   for (int t = 0; t < T; t++) {
     n[t] = 0;
     for (PetscInt c = HopsHostPiece(sp->ncells, 16, t, T); c < HopsHostPiece(sp->ncells, 16, t + 1, T); c++)
-      n[t] += (PetscInt64)k->cell[k->mask[c]].n * nodes;
+      n[t] += HopsHostLOREntries(k, k->mask[c]);
   }
   for (int t = 0; t < T; t++) {
     sum += n[t];
@@ -213,7 +218,7 @@ static PetscErrorCode StartCells(HopsLORKernel k, PetscInt64 *all)
 
     for (PetscInt c = HopsHostPiece(sp->ncells, 16, t, T); c < HopsHostPiece(sp->ncells, 16, t + 1, T); c++) {
       k->start[c] = start;
-      start += k->cell[k->mask[c]].n * nodes;
+      start += HopsHostLOREntries(k, k->mask[c]);
     }
   }
   k->start[sp->ncells] = (int)sum;

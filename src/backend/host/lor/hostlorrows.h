@@ -22,7 +22,7 @@ INLINE uint64_t LORCells(const HopsHostLORWalk *w, const PetscBool h1, int l, in
 {
   const HopsLORKernel    k     = w->k;
   const int             *entry = k->entry + k->begin[l], ne = (int)k->space->ne, *restr = k->space->restr, *start = k->start;
-  const unsigned char   *mask     = k->mask;
+  const unsigned short  *mask     = k->mask;
   const double           perentry = k->perentry;
   const int            **R        = w->R;
   int                  **place = w->place, *first = k->place;

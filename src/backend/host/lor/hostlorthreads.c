@@ -23,7 +23,8 @@ static PetscInt64 When(const struct _HopsLORKernel *k, int c, int entry)
   const int b = c / k->W, n = k->cell[k->mask[c]].n;
   int       first = b * k->W;
 
-  if (k->family == HOPS_H1) first = entry / n;
+  if (k->nhang > 1 && HopsHostLORHangs(k, b)) first = 0; /* cell by cell */
+  else if (k->family == HOPS_H1) first = entry / n;
   else {
     while (k->mask[first] != k->mask[c]) first++;
     first -= b * k->W;
@@ -41,7 +42,7 @@ static int RowItems(const struct _HopsLORKernel *k, const int piece[], int l, It
   for (int q = b; q < e; q++) {
     const int              c = k->entry[q] / ne, v = k->entry[q] % ne;
     const HopsHostLORCell *p     = &k->cell[k->mask[c]];
-    const int              first = k->family == HOPS_H1 ? v * p->n : 0;
+    const int              first = p->row[v].base;
 
     for (int i = 0; i < p->row[v].n; i++) {
       const int entry = first + p->row[v].slot[i];
@@ -70,7 +71,7 @@ PetscErrorCode HopsHostLORMeet(HopsLORKernel k, int limit)
   PetscInt64 total;
 
   PetscFunctionBegin;
-  for (int m = 0; m < 8; m++) most = PetscMax(most, k->cell[m].most);
+  for (int m = 0; m < k->nkinds; m++) most = PetscMax(most, k->cell[m].most);
   most *= k->mostcells;
   PetscCall(PetscMalloc3(nb, &piece, T + 1, &sum, (size_t)T * most, &item));
   for (int t = 0; t < T; t++)

@@ -1,6 +1,7 @@
 /* Host back end: data of a partially assembled operator */
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopsformimpl.h>
+#include <hops/private/hopshanging.h>
 
 /* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
 void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
@@ -118,6 +119,29 @@ static void FillIndices(HopsPAKernel k)
     }
 }
 
+/* What hanging nodes need: masks by batch, lanes as in FillIndices(); the matrix and its transpose */
+static PetscErrorCode FillHanging(HopsPAKernel k, const unsigned short hang[])
+{
+  const int P = k->P, W = k->W;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(k->nb * W, &k->hang, k->nb, &k->hangs, 2 * P * P, &k->J));
+  PetscCall(HopsHangingMatrix(P, k->J));
+  for (int i = 0; i < P; i++)
+    for (int j = 0; j < P; j++) k->J[P * P + j * P + i] = k->J[i * P + j];
+  for (PetscInt b = 0; b < k->nb; b++) {
+    const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
+
+    k->hangs[b] = 0;
+    for (int l = 0; l < W; l++) {
+      k->hang[b * W + l] = hang[PetscMin(first + l, last)];
+      if (k->hang[b * W + l] != k->hang[b * W]) k->hangs[b] = 2;
+    }
+    if (!k->hangs[b] && k->hang[b * W]) k->hangs[b] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The kernel as piece t has it */
 static struct _HopsPAKernel PieceKernel(const struct _HopsPAKernel *k, int t, HopsPart part)
 {
@@ -127,6 +151,7 @@ static struct _HopsPAKernel PieceKernel(const struct _HopsPAKernel *k, int t, Ho
   mine.u += t * k->pieces.scratch;
   mine.f += t * k->pieces.scratch;
   mine.g += t * k->pieces.scratch;
+  if (mine.hung) mine.hung += t * k->pieces.scratch;
   mine.map.work += t * k->map.nwork;
   mine.pieces.meets = k->pieces.part[part];
   return mine;
@@ -222,6 +247,7 @@ static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(k->weights));
+  PetscCall(PetscFree3(k->hang, k->hangs, k->J));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -271,7 +297,7 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   nq            = HopsHostPower(k->Q, k->dim);
   nm            = HopsHostPower(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
   /* e, u, f; g also holds all the derivatives where Q < P */
-  nwork             = (3 + k->dim + 2) * nm;
+  nwork             = (3 + k->dim + 2) * nm + (space->hanging ? 2 * nn : 0);
   k->pieces.T       = HopsHostThreads();
   k->pieces.scratch = HopsHostAligned(nwork * k->W);
   PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));
@@ -285,6 +311,10 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   k->u = k->e + nm * k->W;
   k->f = k->u + nm * k->W;
   k->g = k->f + nm * k->W;
+  if (space->hanging) {
+    k->hung = k->e + (nwork - 2 * nn) * k->W;
+    PetscCall(FillHanging(k, space->hang));
+  }
   FillIndices(k);
   PetscCall(HopsHostPiecesCreate(space, end, (int)nn * k->W, k->idx, &k->pieces));
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));

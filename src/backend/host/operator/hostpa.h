@@ -3,6 +3,7 @@
 #pragma once
 #include <backend/host/runtime/hostorders.h>
 #include <backend/host/runtime/hostvec.h>
+#include <backend/host/operator/hosthang.h>
 
 /*
   Flux at a row of Q points, gx the x-derivative (registers), gy and gz the others (memory):
@@ -238,7 +239,11 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
 
     if (b < k->nbi) GatherInterior(nn, idx, x, e);
     else GatherShared(nn, idx, nT, x, xg, e);
-    k->cell(k, k->qdata + b * nq);
+    if (k->hangs && k->hangs[b]) {
+      Hang(k, b, 0, e);
+      k->cell(k, k->qdata + b * nq);
+      Hang(k, b, 1, e);
+    } else k->cell(k, k->qdata + b * nq);
     if (meet) ScatterShared(nn, meet, nT, e, y, (real *)(void *)k->pieces.meets->sums);
     else if (b < k->nbi) ScatterInterior(nn, idx, e, y);
     else ScatterShared(nn, idx, nT, e, y, yg);
@@ -256,7 +261,8 @@ static void PADiagonal(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, 
 
   for (PetscInt b = b0; b < b1; b++) {
     const int *idx = k->idx + (size_t)b * nn * W, *meet = HopsHostMeetingIndices(k->pieces.meets, b);
-    const vec *d = (const vec *)k->qdata + (size_t)b * nq * nc;
+    const vec *d    = (const vec *)k->qdata + (size_t)b * nq * nc;
+    const int  hung = k->hangs && k->hangs[b] ? HangDiagonal(k, b, k->qdata + (size_t)b * nq * nc * W) : 0;
 
     for (int n = 0; n < nn; n++) e[n] = (vec){0};
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
@@ -277,6 +283,7 @@ static void PADiagonal(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, 
       Tensor(dim, P, Q, A, s, in, f, g, out);
       for (int n = 0; n < nn; n++) e[n] += out[n];
     }
+    HangDiagonalPut(k, hung, e);
     if (meet) ScatterShared(nn, meet, k->nT, e, y, k->pieces.meets->sums);
     else ScatterShared(nn, idx, k->nT, e, y, yg);
   }

@@ -97,6 +97,11 @@ struct _HopsPAKernel {
   HopsHostGeometry       map;
   void (*cell)(const struct _HopsPAKernel *, const HopsHostReal *qdata);
   void *mem[4]; /* unaligned base pointers */
+  /* of spaces with hanging nodes, else NULL: masks of the lanes [nb][W]; has a batch none, one, several?
+     [nb]; J[P][P] and its transpose (hopshanging.h); scratch vectors, twice a cell's nodes */
+  unsigned short *hang;
+  unsigned char  *hangs;
+  HopsHostReal   *J, *hung;
 };
 
 /* A field on one side of a form with full tensors */

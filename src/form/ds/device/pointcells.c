@@ -26,7 +26,7 @@ static PetscErrorCode HopsPointRows(DM dm, PetscSection section, HopsPointCells 
   int             *where = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexUnknownsCreate(dm, section, cells, &u));
+  PetscCall(HopsPlexUnknownsCreate(dm, section, cells, PETSC_FALSE, &u));
   PetscCall(HopsPlexUnknownsSetUp(&u, n, "the form"));
   for (PetscInt k = 0; k < u.nlist; ++k)
     for (PetscInt o = 0; o < 8; ++o)

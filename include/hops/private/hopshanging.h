@@ -1,0 +1,81 @@
+/* Hanging nodes: what a cell's mask says, and the lines of its lattice that are parts of a parent's. */
+#pragma once
+#include <hops/private/hopsbasisimpl.h>
+
+/*
+  A cell whose facets or edges are parts of a coarser neighbour's lists the nodes of the parent's facet or
+  edge there, in its own directions. Its mask says where; 0: nowhere.
+
+    bits 0 .. dim-1        position in the parent: bit d is set in the upper half of direction d
+    bits dim .. 2 dim-1    bit d: the facet across direction d is half of a parent's, quarter in 3D
+    bits 6 .. 8 (3D)       bit d: the edge along direction d is half of a parent's
+
+  Such a facet, or edge, is on the side, or sides, that the position says. Masks of a space are normal: edges
+  of hanging facets have their bits.
+
+       +-------+---+   A and B list K's nodes of the common edge: bit 2 of their masks is set, and bit 0, the
+       |       | B |   side on which it lies, is not. Bit 1 tells A, in its lower half, from B, in its upper
+       |   K   +---+
+       |       | A |
+       +-------+---+
+
+  The cell's own values are E = J u: one matrix, from a parent's P nodes to those in its lower half, along the
+  lines of each direction in turn; reversed lines serve the upper half. The result goes back by J^T, in
+  reverse.
+*/
+#define HOPS_HANGING_MASKS 512
+
+static inline unsigned HopsHangingFacets(int dim, unsigned mask)
+{
+  return mask >> dim & ((1u << dim) - 1);
+}
+
+static inline unsigned HopsHangingEdges(int dim, unsigned mask)
+{
+  return dim == 3 ? mask >> 6 & 7 : 0;
+}
+
+/* The lines of direction a: start[] of those below 2 P, as offsets in the lattice; returns their number */
+static inline int HopsHangingLines(int dim, int P, unsigned mask, int a, int start[])
+{
+  const int      st[3] = {1, P, P * P}, b = a ? 0 : 1, c = 3 - a - b;
+  const unsigned facets = HopsHangingFacets(dim, mask);
+  const int      endb = mask >> b & 1 ? (P - 1) * st[b] : 0, endc = dim == 3 && mask >> c & 1 ? (P - 1) * st[c] : 0;
+  int            n = 0;
+
+  if (dim == 2) {
+    if (facets >> b & 1) start[n++] = endb;
+    return n;
+  }
+  if (facets >> b & 1)
+    for (int i = 0; i < P; i++) start[n++] = endb + i * st[c];
+  if (facets >> c & 1)
+    for (int i = 0; i < P; i++)
+      if (!(facets >> b & 1) || i * st[b] != endb) start[n++] = endc + i * st[b];
+  if (!n && HopsHangingEdges(dim, mask) >> a & 1) start[n++] = endb + endc;
+  return n;
+}
+
+/* Where a line begins, and the step between its nodes: those of the upper half are run through backwards */
+static inline int HopsHangingLine(int P, unsigned mask, int a, int start, int *step)
+{
+  const int st = a == 0 ? 1 : (a == 1 ? P : P * P);
+
+  *step = mask >> a & 1 ? -st : st;
+  return mask >> a & 1 ? start + (P - 1) * st : start;
+}
+
+/* J[P][P]: values at the nodes of the lower half from those at a parent's nodes */
+PETSC_INTERN PetscErrorCode HopsHangingMatrix(PetscInt P, PetscReal J[]);
+/* u = J u, or J^T u, on a cell's lattice u[P^dim] */
+PETSC_INTERN void HopsHangingApply(int dim, int P, unsigned mask, const PetscReal J[], PetscBool transpose, PetscReal u[]);
+/* on[P^dim]: the nodes of the lines; returns their number */
+PETSC_INTERN int HopsHangingNodes(int dim, int P, unsigned mask, PetscBool on[]);
+/* Is what the cell lists at a node the node itself? The end that a line shares with its parent's is */
+PETSC_INTERN PetscBool HopsHangingIsOwn(int dim, int P, unsigned mask, int node);
+/*
+  J as rows by nodes: start[P^dim + 1], and col[], w[], which are the caller's to free. most > 0: a row keeps
+  its `most` largest entries, and those as large as the last of them, and is scaled to sum up to 1
+*/
+PETSC_INTERN PetscErrorCode HopsHangingRows(int dim, int P, unsigned mask, const PetscReal J[], PetscInt most, int *start[],
+                                            int *col[], PetscReal *w[]);

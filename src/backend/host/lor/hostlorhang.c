@@ -1,0 +1,199 @@
+/*
+  Host back end: low-order-refined matrices of cells with hanging nodes, J^T A J of the stencil A of the
+  cell. J may keep only the largest entries of a row, so that a row of the matrix stays short.
+*/
+#include <backend/host/lor/hostlorimpl.h>
+#include <hops/private/hopshanging.h>
+
+PetscErrorCode HopsHostLORHangSetUp(HopsLORKernel k)
+{
+  HopsSpace sp = k->space;
+  int       number[HOPS_HANGING_MASKS];
+
+  PetscFunctionBegin;
+  k->nhang = 1;
+  if (!sp->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int m = 0; m < HOPS_HANGING_MASKS; m++) number[m] = m ? -1 : 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    if (number[sp->hang[c]] < 0) number[sp->hang[c]] = k->nhang++;
+    k->mask[c] = (unsigned short)(8 * number[sp->hang[c]]);
+  }
+  PetscCall(PetscCalloc1(k->nhang, &k->hang));
+  for (int m = 0; m < HOPS_HANGING_MASKS; m++)
+    if (number[m] > 0) k->hang[number[m]].mask = (unsigned short)m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostLORHangRows(HopsLORKernel k)
+{
+  double *J;
+
+  PetscFunctionBegin;
+  if (k->hang[1].start) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(k->P * k->P, &J));
+  PetscCall(HopsHangingMatrix(k->P, J));
+  for (int m = 1; m < k->nhang; m++) {
+    HopsHostLORHang *h = k->hang + m;
+    int              n;
+
+    PetscCall(HopsHangingRows(k->dim, k->P, h->mask, J, k->head.constraintentries, &h->start, &h->col, &h->w));
+    n = h->start[k->nn];
+    PetscCall(PetscCalloc1(k->nn + 1, &h->tstart));
+    PetscCall(PetscMalloc1(n, &h->tcol));
+    PetscCall(PetscMalloc1(n, &h->tw));
+    for (int i = 0; i < n; i++) h->tstart[h->col[i] + 1]++;
+    for (int r = 0; r < k->nn; r++) h->tstart[r + 1] += h->tstart[r];
+    for (int v = 0; v < k->nn; v++)
+      for (int i = h->start[v]; i < h->start[v + 1]; i++) {
+        const int at = h->tstart[h->col[i]]++;
+
+        h->tcol[at] = v;
+        h->tw[at]   = h->w[i];
+      }
+    for (int r = k->nn; r > 0; r--) h->tstart[r] = h->tstart[r - 1];
+    h->tstart[0] = 0;
+  }
+  PetscCall(PetscFree(J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostLORHangDestroy(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  for (int m = 1; m < k->nhang; m++) {
+    HopsHostLORHang *h = k->hang + m;
+
+    PetscCall(PetscFree(h->start));
+    PetscCall(PetscFree(h->col));
+    PetscCall(PetscFree(h->w));
+    PetscCall(PetscFree(h->tstart));
+    PetscCall(PetscFree(h->tcol));
+    PetscCall(PetscFree(h->tw));
+  }
+  PetscCall(PetscFree(k->hang));
+  PetscCall(PetscFree(k->hung));
+  PetscCall(PetscFree(k->identity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of a product of sparse matrices: row r has the columns of all rows list[] of the second one. col[]
+   may be NULL */
+static int Union(int n, const int list[], int shift, const int start[], const int second[], int seen[], int stamp, int col[])
+{
+  int m = 0;
+
+  for (int i = 0; i < n; i++)
+    for (int j = start[list[i] + shift]; j < start[list[i] + shift + 1]; j++) {
+      if (seen[second[j]] == stamp) continue;
+      seen[second[j]] = stamp;
+      if (col) col[m] = second[j];
+      m++;
+    }
+  return m;
+}
+
+/* Does J leave a node as it is? */
+static int Own(const HopsHostLORHang *h, int v)
+{
+  return h->start[v + 1] - h->start[v] == 1 && h->col[h->start[v]] == v;
+}
+
+PetscErrorCode HopsHostLORHangCell(HopsLORKernel k, HopsHostLORHang *h, const HopsHostLORCell *plain, HopsHostLORCell *p)
+{
+  const int nn = k->nn;
+  int      *seen, *len, *col, stamp = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(nn, &seen, nn, &len, nn, &col));
+  PetscCall(PetscMalloc1(nn + 1, &p->start));
+  p->start[0] = 0;
+  for (int v = 0; v < nn; v++)
+    p->start[v + 1] = p->start[v] + Union(plain->row[v].n, plain->row[v].col, v, h->start, h->col, seen, ++stamp, NULL);
+  PetscCall(PetscMalloc1(p->start[nn], &p->col));
+  for (int v = 0; v < nn; v++)
+    (void)Union(plain->row[v].n, plain->row[v].col, v, h->start, h->col, seen, ++stamp, p->col + p->start[v]);
+  for (int r = 0; r < nn; r++)
+    len[r] = Union(h->tstart[r + 1] - h->tstart[r], h->tcol + h->tstart[r], 0, p->start, p->col, seen, ++stamp, NULL);
+  PetscCall(PetscMalloc1(nn, &p->row));
+  PetscCall(HopsHostLORCreateLists(nn, len, p, p->row));
+  p->n = 0;
+  for (int r = 0; r < nn; r++) {
+    const int n = Union(h->tstart[r + 1] - h->tstart[r], h->tcol + h->tstart[r], 0, p->start, p->col, seen, ++stamp, col);
+
+    for (int i = 0; i < n; i++) HopsHostLORAddEntry(&p->row[r], col[i] - r, p->n++);
+  }
+  PetscCall(PetscFree3(seen, len, col));
+  PetscCall(PetscMalloc1(nn, &p->same));
+  for (int v = 0; v < nn; v++) {
+    const HopsHostLORRow *row = &plain->row[v];
+
+    p->same[v] = h->tstart[v + 1] - h->tstart[v] == 1 && Own(h, v);
+    for (int i = 0; i < row->n; i++)
+      if (!Own(h, v + row->col[i])) p->same[v] = 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostLORHangScratch(HopsLORKernel k)
+{
+  int most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(k->hung));
+  PetscCall(PetscFree(k->identity));
+  k->nstencil = (size_t)k->nn * (1 + 2 * k->dim + 4 * (k->dim == 3 ? 3 : 1));
+  for (int m = 8; m < k->nkinds; m++)
+    if (k->cell[m].row) most = PetscMax(most, k->cell[m].start[k->nn]);
+  k->nhung = HopsHostAligned(k->W * k->nstencil + k->nn + most);
+  PetscCall(PetscCalloc1(k->nhung * k->T, &k->hung));
+  PetscCall(PetscMalloc1(k->W * k->nstencil, &k->identity));
+  for (size_t i = 0; i < k->W * k->nstencil; i++) k->identity[i] = (int)i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double s[], double vals[])
+{
+  const HopsHostLORCell *p = &k->cell[k->mask[c]], *plain = &k->cell[k->mask[c] % 8];
+  const HopsHostLORHang *h     = &k->hang[k->mask[c] / 8];
+  const int             *place = k->place + k->start[c], nn = k->nn;
+  double                *acc = k->hung + k->W * k->nstencil, *T = acc + nn;
+
+  if (p == plain) {
+    for (int v = 0; v < nn; v++)
+      for (int i = 0; i < p->row[v].n; i++) {
+        const int at = p->row[v].base + p->row[v].slot[i];
+
+        *HopsHostLORTarget(k, vals, place[at]) += s[at];
+      }
+    return;
+  }
+  for (int v = 0; v < nn; v++) { /* T = A J */
+    const HopsHostLORRow *row = &plain->row[v];
+
+    if (p->same[v]) continue; /* nobody else needs it */
+    for (int j = p->start[v]; j < p->start[v + 1]; j++) acc[p->col[j]] = 0;
+    for (int i = 0; i < row->n; i++) {
+      const double a = s[row->base + row->slot[i]];
+      const int    u = v + row->col[i];
+
+      for (int j = h->start[u]; j < h->start[u + 1]; j++) acc[h->col[j]] += a * h->w[j];
+    }
+    for (int j = p->start[v]; j < p->start[v + 1]; j++) T[j] = acc[p->col[j]];
+  }
+  for (int r = 0; r < nn; r++) { /* J^T T */
+    const HopsHostLORRow *row = &p->row[r], *old = &plain->row[r];
+
+    if (p->same[r]) {
+      for (int i = 0; i < row->n; i++) *HopsHostLORTarget(k, vals, place[row->slot[i]]) += s[old->base + old->slot[i]];
+      continue;
+    }
+    for (int i = 0; i < row->n; i++) acc[r + row->col[i]] = 0;
+    for (int j = h->tstart[r]; j < h->tstart[r + 1]; j++) {
+      const int    v = h->tcol[j];
+      const double a = h->tw[j];
+
+      for (int t = p->start[v]; t < p->start[v + 1]; t++) acc[p->col[t]] += a * T[t];
+    }
+    for (int i = 0; i < row->n; i++) *HopsHostLORTarget(k, vals, place[row->slot[i]]) += acc[r + row->col[i]];
+  }
+}

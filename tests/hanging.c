@@ -1,0 +1,629 @@
+static char help[] =
+  "Hanging nodes against an independent constraint matrix, found by location of points: operator, diagonal, assembled and\n\
+low-order-refined matrix, right-hand side, errors.\n\
+  -dim <d> -order <p> -finest <l> -part <s> -seed <n> : refined at random\n\
+  -turn      : each cell sees the mesh its own way\n\
+  -map <n>   : 0 boxes, 1 multilinear, 2 quadratic\n\
+  -essential : part of the boundary is essential; -robin : another part has Robin terms\n\
+  -empty <r> : a rank without cells\n\
+  -mutate <half|edge|transpose> : the independent matrix is made wrong, which must be noticed\n\n";
+
+#include "hangingmesh.h"
+
+static PetscBool mutatehalf, mutateedge, mutatetranspose;
+static PetscInt  nrobin = 0, *robin; /* facets with Robin terms, and one more: cells, then faces */
+
+static void Bilinear(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
+
+  x[0] = a + 0.08 * a * b - 0.05 * b * c;
+  x[1] = b - 0.06 * a * b + 0.04 * a;
+  if (dim > 2) x[2] = c + 0.05 * a * b * c + 0.03 * a;
+}
+
+static void Quadratic(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
+
+  x[0] = a + 0.04 * b * b - 0.03 * c * c;
+  x[1] = b - 0.05 * a * a;
+  if (dim > 2) x[2] = c + 0.03 * a * b;
+}
+
+static PetscBool Wall(PetscInt dim, const PetscReal x[])
+{
+  return x[0] < 1e-10 || x[dim - 1] < 1e-10 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* in Q_p for p >= 2, and after a linear map */
+static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscInt  p = *(PetscInt *)ctx;
+  const PetscReal a = x[0] / 3.0, b = x[1] / 3.0, c = dim > 2 ? x[2] / 3.0 : 0.0;
+
+  u[0] = 1.0 + PetscPowReal(a, p) - 2.0 * a * PetscPowReal(b, p) + b * PetscPowReal(c, p);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Smooth(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(2.0 * x[0]) + PetscExpReal(-x[1]) * (dim > 2 ? 1.0 + x[2] * x[2] : 1.0);
+  return PETSC_SUCCESS;
+}
+
+/* ------------------------------- the independent constraint matrix ------------------------------- */
+
+/* the coarsest cell that contains a point; returns its place in the list */
+static PetscInt Locate(const HangMesh *m, PetscInt *const place[], const PetscReal x[])
+{
+  for (PetscInt g = 0; g <= m->finest; ++g)
+    for (PetscInt v = 0; v < (1 << m->dim); ++v) {
+      PetscInt a[3] = {0, 0, 0};
+
+      for (PetscInt d = 0; d < m->dim; ++d) a[d] = (PetscInt)PetscFloorReal(x[d] * (1 << g) + (v >> d & 1 ? 1e-9 : -1e-9));
+      if (HangState(m, g, a) == 1) return place[g][HangIndex(m, g, a)];
+    }
+  return -1;
+}
+
+static PetscReal Lagrange(PetscInt n, const PetscReal z[], PetscInt j, PetscReal x)
+{
+  PetscReal l = 1.0;
+
+  for (PetscInt k = 0; k < n; ++k)
+    if (k != j) l *= (x - z[k]) / (z[j] - z[k]);
+  return PetscAbsReal(l) < 1e-13 ? 0.0 : l;
+}
+
+/* the largest `most` of w[n] and those as large as the last of them, scaled to the same sum */
+static void Keep(PetscInt n, PetscInt most, PetscReal w[])
+{
+  PetscReal limit = 0.0, sum = 0.0, kept = 0.0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt larger = 0;
+
+    for (PetscInt j = 0; j < n; ++j) larger += PetscAbsReal(w[j]) > PetscAbsReal(w[i]) * (1.0 + 1e-9);
+    if (larger < most) continue;
+    limit = PetscMax(limit, PetscAbsReal(w[i]));
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    sum += w[i];
+    if (PetscAbsReal(w[i]) > limit * (1.0 + 1e-9)) kept += w[i];
+    else w[i] = 0.0;
+  }
+  for (PetscInt i = 0; i < n; ++i) w[i] *= sum / kept;
+}
+
+/* all[]: nodes of all cells; rows: the nodes of this rank's cells, each a row of its own. most: entries
+   kept, 0: all. slaves: hanging nodes have rows */
+static PetscErrorCode Constraints(const HangMesh *m, PetscInt p, const HangArrays *a, const PetscInt all[], PetscInt most,
+                                  PetscBool slaves, Mat *L)
+{
+  const PetscInt dim = m->dim, np = a->np;
+  PetscInt      *place[HANG_LEVELS + 1], *cols;
+  PetscReal     *z, *w;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(p + 1, &z, np, &w, np, &cols));
+  PetscCall(TestGLL(p + 1, z));
+  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscCalloc1(HangCount(m, l), &place[l]));
+  for (PetscInt c = 0; c < m->n; ++c) place[m->cell[c].level][HangIndex(m, m->cell[c].level, m->cell[c].a)] = c;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, a->nc * np, a->owned, PETSC_DETERMINE, PETSC_DETERMINE, np, NULL, np, NULL, L));
+  for (PetscInt r = 0; r < a->nc * np; ++r) {
+    const HangCell *c = m->cell + a->first + r / np, *K;
+    PetscReal       x[3], y;
+    PetscInt        at[3], k, n = 0, row = a->first * np + r, free = 0;
+
+    HangPlace(m, c, p, r % np, at);
+    for (PetscInt d = 0; d < dim; ++d) x[d] = (c->a[d] + 0.5 * (z[at[d]] + 1.0)) / (1 << c->level);
+    k = Locate(m, place, x);
+    PetscCheck(k >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A point is in no cell");
+    K = m->cell + k;
+    if (K->level == c->level) {
+      w[0] = 1.0;
+      PetscCall(MatSetValues(*L, 1, &row, 1, &all[(a->first + r / np) * np + r % np], w, INSERT_VALUES));
+      continue;
+    }
+    if (!slaves) continue;
+    for (PetscInt j = 0; j < np; ++j) {
+      PetscReal v = 1.0;
+
+      for (PetscInt d = 0, jj = j; d < dim; ++d, jj /= p + 1) {
+        y = 2.0 * (x[K->perm[d]] * (1 << K->level) - K->a[K->perm[d]]) - 1.0;
+        if (mutatehalf && PetscAbsReal(PetscAbsReal(y) - 1.0) > 1e-9) y = -y;
+        v *= Lagrange(p + 1, z, jj % (p + 1), K->flip[d] ? -y : y);
+      }
+      if (v == 0.0) continue;
+      cols[n] = all[k * np + j];
+      w[n++]  = v;
+    }
+    for (PetscInt d = 0; d < dim; ++d) {
+      y = x[d] * (1 << K->level) - K->a[d];
+      free += PetscAbsReal(y) > 1e-9 && PetscAbsReal(y - 1.0) > 1e-9;
+    }
+    if (mutateedge && free == 1 && n > 1) {
+      w[0] = 1.0;
+      n    = 1;
+    }
+    if (most) Keep(n, most, w);
+    PetscCall(MatSetValues(*L, 1, &row, n, cols, w, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*L, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*L, MAT_FINAL_ASSEMBLY));
+  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscFree(place[l]));
+  PetscCall(PetscFree3(z, w, cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllNodes(const HangMesh *m, const HangArrays *a, PetscInt **all)
+{
+  PetscMPIInt size, n = (PetscMPIInt)(a->nc * a->np), *count, *disp;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc1(m->n * a->np, all));
+  PetscCall(PetscMalloc2(size, &count, size + 1, &disp));
+  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count, 1, MPI_INT, PETSC_COMM_WORLD));
+  disp[0] = 0;
+  for (PetscMPIInt r = 0; r < size; ++r) disp[r + 1] = disp[r] + count[r];
+  PetscCallMPI(MPI_Allgatherv(a->nodes, n, MPIU_INT, *all, count, disp, MPIU_INT, PETSC_COMM_WORLD));
+  PetscCall(PetscFree2(count, disp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* every cell has unknowns of its own */
+static PetscErrorCode Broken(const HangMesh *m, PetscInt p, const HangArrays *a, HopsSpace *sp)
+{
+  PetscInt *nodes;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(a->nc * a->np, &nodes));
+  for (PetscInt i = 0; i < a->nc * a->np; ++i) nodes[i] = a->first * a->np + i;
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, m->dim, p, a->nc, a->nc * a->np, nodes, a->coords, 0, NULL, sp));
+  PetscCall(PetscFree(nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------- comparison ------------------------------------------- */
+
+static PetscErrorCode Say(const char what[], PetscReal e, PetscReal tol)
+{
+  PetscFunctionBeginUser;
+  if (e <= tol) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the same\n", what));
+  else if (mutatehalf || mutateedge || mutatetranspose)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, e > 1e-3 ? "differs" : "DIFFERS BY LITTLE"));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: DIFFERS by %g\n", what, (double)e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* largest difference over the largest entry */
+static PetscErrorCode VecDiffer(Vec x, Vec y, PetscReal *e)
+{
+  Vec       d;
+  PetscReal n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecWAXPY(d, -1.0, x, y));
+  PetscCall(VecNorm(d, NORM_INFINITY, e));
+  PetscCall(VecNorm(y, NORM_INFINITY, &n));
+  *e = TestWorse(0.0, *e / n);
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* largest difference of entries over the largest one; rows and columns of `ess` are the identity's in B */
+static PetscErrorCode MatDiffer(Mat A, Mat hat, Mat L, IS ess, PetscReal *e)
+{
+  Mat       B, C;
+  PetscReal n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatPtAP(hat, L, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &B));
+  PetscCall(MatZeroRowsColumnsIS(B, ess, 1.0, NULL, NULL));
+  PetscCall(MatNorm(B, NORM_INFINITY, &n));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &C));
+  PetscCall(MatAXPY(C, -1.0, B, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(C, NORM_INFINITY, e));
+  *e = TestWorse(0.0, *e / n);
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operator(HopsSpace sp, Mat *A)
+{
+  HopsCoefficient k, c;
+  PetscInt        dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceGetDimension(sp, &dim));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dim * (dim + 1) / 2, TestKappa, NULL, &k));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &c));
+  PetscCall(MatCreatePA(sp, A));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatPASetDiffusion(*A, k));
+  PetscCall(MatPASetMass(*A, c));
+  if (nrobin) {
+    HopsCoefficient one;
+    PetscScalar     v = 2.5;
+
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
+    PetscCall(MatPAAddRobin(*A, nrobin - 1, robin, robin + nrobin - 1, one));
+    PetscCall(HopsCoefficientDestroy(&one));
+  }
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LORMatrix(Mat A, PetscInt entries, PC *pc, Mat *L)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCLOR));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(PCLORSetConstraintEntries(*pc, entries));
+  PetscCall(PCSetUp(*pc));
+  PetscCall(PCLORGetMat(*pc, L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = L^T Â L x, and the same with another matrix on the left where it is made wrong */
+static PetscErrorCode CompareOperator(Mat A, Mat hat, Mat L, Mat wrong, IS ess)
+{
+  Vec         x, y, r, u, v;
+  PetscReal   e;
+  PetscScalar s[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(L, &x, &u));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecISSet(x, ess, 0.0));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(L, x, u));
+  PetscCall(MatMult(hat, u, v));
+  PetscCall(MatMultTranspose(wrong ? wrong : L, v, r));
+  PetscCall(VecISSet(r, ess, 0.0));
+  PetscCall(VecDiffer(y, r, &e));
+  PetscCall(Say("operator", e, 1e-13));
+  PetscCall(VecSetRandom(r, NULL));
+  PetscCall(MatMult(A, r, y));
+  PetscCall(VecDot(y, x, &s[0]));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDot(y, r, &s[1]));
+  PetscCall(Say("symmetric", PetscAbsScalar(s[0] - s[1]) / PetscAbsScalar(s[1]), 1e-12));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareMatrices(Mat A, Mat hat, Mat L, IS ess)
+{
+  Mat       Aaij, hataij, B;
+  Vec       d, f;
+  PetscReal e;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &Aaij));
+  PetscCall(MatConvert(hat, MATAIJ, MAT_INITIAL_MATRIX, &hataij));
+  PetscCall(MatDiffer(Aaij, hataij, L, ess, &e));
+  PetscCall(Say("assembled", e, 1e-13));
+  PetscCall(MatPtAP(hataij, L, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &B));
+  PetscCall(MatZeroRowsColumnsIS(B, ess, 1.0, NULL, NULL));
+  PetscCall(MatCreateVecs(B, &d, NULL));
+  PetscCall(VecDuplicate(d, &f));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(MatGetDiagonal(B, f));
+  PetscCall(VecPointwiseDivide(d, d, f));
+  PetscCall(VecSet(f, 1.0));
+  PetscCall(VecDiffer(d, f, &e));
+  PetscCall(Say("diagonal", e, 1e-12));
+  PetscCall(VecDestroy(&d));
+  PetscCall(VecDestroy(&f));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&Aaij));
+  PetscCall(MatDestroy(&hataij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareLOR(const HangMesh *m, PetscInt p, const HangArrays *a, const PetscInt all[], Mat A, Mat hat, IS ess)
+{
+  const PetscInt entries[] = {0, 4, 1};
+  PC             pchat;
+  Mat            Lhat;
+
+  PetscFunctionBeginUser;
+  PetscCall(LORMatrix(hat, 0, &pchat, &Lhat));
+  for (PetscInt i = 0; i < 3; ++i) {
+    PC        pc;
+    Mat       L, C;
+    PetscReal e;
+    char      name[64];
+
+    PetscCall(LORMatrix(A, entries[i], &pc, &L));
+    PetscCall(Constraints(m, p, a, all, entries[i], PETSC_TRUE, &C));
+    PetscCall(MatDiffer(L, Lhat, C, ess, &e));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "low-order-refined, %" PetscInt_FMT " entries kept", entries[i]));
+    PetscCall(Say(name, e, 1e-13));
+    PetscCall(MatDestroy(&C));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(PCDestroy(&pchat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* values at a point of each cell */
+static PetscErrorCode CompareValues(HopsSpace sp, HopsSpace spb, Vec x, Vec u)
+{
+  PetscInt     n, dim, *cells;
+  PetscReal   *xi, e = 0.0, most;
+  PetscScalar *v, *w;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceGetNumCells(sp, &n));
+  PetscCall(HopsSpaceGetDimension(sp, &dim));
+  PetscCall(PetscMalloc4(n, &cells, n * dim, &xi, n, &v, n, &w));
+  for (PetscInt c = 0; c < n; ++c) {
+    cells[c] = c;
+    for (PetscInt d = 0; d < dim; ++d) xi[c * dim + d] = d == c % dim ? 1.0 : 0.3 - 0.4 * d; /* on a facet */
+  }
+  PetscCall(HopsSpaceEvaluate(sp, x, n, cells, xi, v));
+  PetscCall(HopsSpaceEvaluate(spb, u, n, cells, xi, w));
+  for (PetscInt c = 0; c < n; ++c) e = TestWorse(e, PetscAbsScalar(v[c] - w[c]));
+  PetscCallMPI(MPI_Allreduce(&e, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(Say("values", most, 1e-12));
+  PetscCall(PetscFree4(cells, xi, v, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* right-hand side, interpolation, errors, values at points */
+static PetscErrorCode CompareFunctions(HopsSpace sp, HopsSpace spb, PetscInt p, Mat L, IS ess, PetscBool exact)
+{
+  Vec       b, x, r, u, v;
+  PetscReal e, f;
+  PetscInt  q = p > 1 ? p : 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(L, &x, &u));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(HopsSpaceComputeRHS(sp, Smooth, NULL, b));
+  PetscCall(HopsSpaceComputeRHS(spb, Smooth, NULL, u));
+  PetscCall(MatMultTranspose(L, u, r));
+  PetscCall(VecISSet(r, ess, 0.0));
+  PetscCall(VecDiffer(b, r, &e));
+  PetscCall(Say("right-hand side", e, 1e-13));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, Smooth, NULL));
+  PetscCall(HopsSpaceInterpolate(sp, Smooth, NULL, x));
+  PetscCall(MatMult(L, x, u)); /* the same function, with every cell's own nodes */
+  PetscCall(HopsSpaceComputeL2Error(sp, x, Smooth, NULL, &e));
+  PetscCall(HopsSpaceComputeL2Error(spb, u, Smooth, NULL, &f));
+  PetscCall(Say("error", PetscAbsReal(e - f) / f, 1e-5)); /* it may be as small as rounding errors let it be */
+  PetscCall(CompareValues(sp, spb, x, u));
+  if (exact) {
+    PetscCall(HopsSpaceSetEssentialFunction(sp, Poly, &q));
+    PetscCall(HopsSpaceInterpolate(sp, Poly, &q, x));
+    PetscCall(HopsSpaceComputeL2Error(sp, x, Poly, &q, &e));
+    PetscCall(Say("polynomials", e, 1e-12));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the facets on the upper boundary in the first direction */
+static PetscErrorCode Facets(const HangMesh *m, const HangArrays *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(2 * a->nc, &robin));
+  nrobin = 1;
+  for (PetscInt pass = 0, n = 0; pass < 2; ++pass, n = 0) {
+    for (PetscInt c = 0; c < a->nc; ++c) {
+      const HangCell *x    = m->cell + a->first + c;
+      const PetscInt  b[3] = {x->a[0] + 1, x->a[1], x->a[2]};
+
+      if (HangIndex(m, x->level, b) >= 0) continue;
+      for (PetscInt d = 0; d < m->dim && pass; ++d)
+        if (!x->perm[d]) {
+          robin[n]              = c;
+          robin[nrobin - 1 + n] = 2 * d + (x->flip[d] ? 0 : 1);
+        }
+      ++n;
+    }
+    if (!pass) nrobin = 1 + n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* essential unknowns by their owners, as PETSc wants them */
+static PetscErrorCode Owned(HopsSpace sp, const HangArrays *a, IS *ess)
+{
+  Vec                v;
+  const PetscScalar *x;
+  PetscInt           n = 0, first, *list;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateVec(sp, &v));
+  for (PetscInt i = 0; i < a->ness; ++i) PetscCall(VecSetValue(v, a->ess[i], 1.0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(v));
+  PetscCall(VecAssemblyEnd(v));
+  PetscCall(VecGetOwnershipRange(v, &first, NULL));
+  PetscCall(PetscMalloc1(a->owned, &list));
+  PetscCall(VecGetArrayRead(v, &x));
+  for (PetscInt i = 0; i < a->owned; ++i)
+    if (PetscRealPart(x[i]) > 0.5) list[n++] = first + i;
+  PetscCall(VecRestoreArrayRead(v, &x));
+  PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, n, list, PETSC_COPY_VALUES, ess));
+  PetscCall(PetscFree(list));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateMesh(HangMesh *m)
+{
+  PetscInt  dim = 2, finest = 3, M[3] = {3, 2, 2}, nM = 3, seed = 1;
+  PetscReal part = 0.4;
+  PetscBool turn = PETSC_FALSE, corner = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-roots", M, &nM, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-corner", &corner, NULL));
+  PetscCall(HangCreate(dim, M, corner, finest, m));
+  m->seed = (unsigned)seed;
+  HangAdapt(m, 0, finest, part, NULL);
+  PetscCall(HangList(m, turn));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt   p = 2, map = 0, empty = -1;
+  PetscBool  essential = PETSC_FALSE, robins;
+  HangMesh   m;
+  HangArrays a;
+  PetscInt  *all;
+  HopsSpace  sp, spb;
+  Mat        A, hat, L, wrong = NULL;
+  IS         ess;
+  char       mutate[32]                 = "";
+  void (*maps[])(PetscInt, PetscReal[]) = {NULL, Bilinear, Quadratic};
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-map", &map, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mutate", mutate, sizeof(mutate), NULL));
+  mutatehalf      = mutate[0] == 'h' ? PETSC_TRUE : PETSC_FALSE;
+  mutateedge      = mutate[0] == 'e' ? PETSC_TRUE : PETSC_FALSE;
+  mutatetranspose = mutate[0] == 't' ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(CreateMesh(&m));
+  PetscCall(HangArraysCreate(&m, p, maps[map], essential ? Wall : NULL, empty, &a));
+  PetscCall(HangSpace(&m, p, &a, &sp));
+  PetscCall(HopsSpaceView(sp, NULL));
+  PetscCall(AllNodes(&m, &a, &all));
+  PetscCall(Broken(&m, p, &a, &spb));
+  PetscCall(Constraints(&m, p, &a, all, 0, PETSC_TRUE, &L));
+  if (mutatetranspose) PetscCall(Constraints(&m, p, &a, all, 0, PETSC_FALSE, &wrong));
+  PetscCall(Owned(sp, &a, &ess));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-robin", &robins));
+  if (robins) PetscCall(Facets(&m, &a));
+  PetscCall(Operator(sp, &A));
+  PetscCall(Operator(spb, &hat));
+  PetscCall(CompareOperator(A, hat, L, wrong, ess));
+  PetscCall(CompareMatrices(A, hat, L, ess));
+  PetscCall(CompareLOR(&m, p, &a, all, A, hat, ess));
+  PetscCall(CompareFunctions(sp, spb, p, L, ess, map == 0));
+  PetscCall(ISDestroy(&ess));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&hat));
+  PetscCall(MatDestroy(&L));
+  PetscCall(MatDestroy(&wrong));
+  PetscCall(PetscFree(all));
+  PetscCall(PetscFree(robin));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HopsSpaceDestroy(&spb));
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&m));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -lor_pc_type jacobi -turn
+    filter: grep -v "space of order\|cells with"
+    output_file: output/hanging.out
+
+    test:
+      suffix: 2d
+      args: -dim 2 -finest 3 -order {{1 2 3 4 5 6 7 8}}
+
+    test:
+      suffix: 2d_ranks
+      nsize: {{2 3 4}}
+      args: -dim 2 -finest 3 -order {{1 3}} -essential -seed 5
+
+    test:
+      suffix: 2d_robin
+      nsize: {{1 3}}
+      args: -dim 2 -finest 3 -order {{1 4}} -robin
+
+    test:
+      suffix: 2d_empty
+      nsize: {{2 3}}
+      args: -dim 2 -finest 3 -order 2 -essential -seed 3 -empty 0
+
+    test:
+      suffix: 3d
+      args: -dim 3 -roots 2,1,1 -finest 2 -order {{1 2 3 4}} -part 0.3
+
+    test:
+      suffix: 3d_corner
+      args: -dim 3 -roots 2,2,2 -corner -finest 2 -order 2 -part 0.2 -essential
+
+    test:
+      suffix: 3d_ranks
+      nsize: {{2 3 4}}
+      args: -dim 3 -roots 2,2,1 -finest 2 -order {{1 2}} -part 0.3 -essential -seed 4
+
+    test:
+      suffix: 3d_long
+      requires: long
+      args: -dim 3 -roots 2,1,1 -finest 2 -order {{5 6}} -part 0.2
+
+    test:
+      suffix: base
+      args: -dim 3 -roots 2,1,1 -finest 2 -order {{2 3}} -hops_host_isa base
+
+  testset:
+    args: -lor_pc_type jacobi -turn
+    filter: grep -v "space of order\|cells with"
+    output_file: output/hanging_mapped.out
+
+    test:
+      suffix: 2d_mapped
+      args: -dim 2 -finest 3 -order {{2 4}} -map {{1 2}} -essential
+
+    test:
+      suffix: 3d_mapped
+      nsize: {{1 3}}
+      args: -dim 3 -roots 2,1,1 -finest 2 -order 2 -map {{1 2}} -essential -part 0.3 -pc_lor_drop_tol 0
+
+  testset:
+    args: -lor_pc_type jacobi -turn -dim 3 -roots 2,1,1 -finest 2 -order 2
+    filter: grep "^operator\|^assembled\|kept"
+
+    test:
+      suffix: mutate_half
+      args: -mutate half
+
+    test:
+      suffix: mutate_edge
+      args: -mutate edge
+
+    test:
+      suffix: mutate_transpose
+      args: -mutate transpose
+
+TEST*/

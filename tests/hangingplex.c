@@ -1,0 +1,637 @@
+static char help[] =
+  "A DMPLEX with a tree: spaces of hops' own numbering and of a PetscFE; polynomials are exact, PETSc's matrix is the same.\n\
+  -dim <d> -order <p>\n\
+  -cells <n> -refine <c> : the cell of a box that PETSc refines; else a mesh is refined at random:\n\
+  -roots <n,n,n> -finest <l> -part <s> -seed <n> -turn\n\
+  -own : hops' own numbering, else the section of a PetscFE; -petsc : PETSc's matrix is compared\n\
+  -snes : a code of PETSc's alone\n\
+  -gap : a hanging vertex is moved, which is refused; -families: what else is\n\n";
+
+#include "hangingmesh.h"
+#include "hopsexpect.h"
+#include <petscds.h>
+#include <petscsnes.h>
+
+static PetscInt power = 2;
+
+static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = 1.0 - 2.0 * x[0] + 3.0 * x[1] + (dim > 2 ? x[2] : 0.0) + (power > 1 ? x[0] * x[0] - 3.0 * x[1] * x[1] + x[0] * x[1] : 0.0);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  f[0] = power > 1 ? 4.0 : 0.0;
+  return PETSC_SUCCESS;
+}
+
+/* PETSc's refinement of one cell; labels do not outlive it, and the tree of a cell before neither */
+static PetscErrorCode CreateRefined(PetscInt dim, PetscInt n, PetscInt cell, DM *dm)
+{
+  const PetscInt faces[3] = {n, n, n};
+  DM             K, box;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &box));
+  PetscCall(DMPlexCreateDefaultReferenceTree(PETSC_COMM_WORLD, dim, PETSC_FALSE, &K));
+  PetscCall(DMPlexSetReferenceTree(box, K));
+  PetscCall(DMDestroy(&K));
+  PetscCall(DMPlexTreeRefineCell(box, cell, dm));
+  PetscCall(DMDestroy(&box));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------- a tree on any mesh of hangingmesh.h, by the boxes of points
+   ------------------------- */
+
+typedef struct {
+  PetscInt64 key;
+  PetscInt   point;
+} Item;
+
+static int CompareItems(const void *a, const void *b)
+{
+  const PetscInt64 x = ((const Item *)a)->key, y = ((const Item *)b)->key;
+
+  return x < y ? -1 : x > y;
+}
+
+static PetscInt64 Key(const PetscInt lo[], const PetscInt size[])
+{
+  PetscInt64 k = 0;
+
+  for (PetscInt d = 0; d < 3; ++d) k = (k * 1024 + lo[d]) * 128 + size[d];
+  return k;
+}
+
+static PetscInt Lookup(PetscInt n, const Item list[], const PetscInt lo[], const PetscInt size[])
+{
+  const Item want = {Key(lo, size), 0}, *found = (const Item *)bsearch(&want, list, n, sizeof(Item), CompareItems);
+
+  return found ? found->point : -1;
+}
+
+/* all points by their boxes, in units of the finest cells halved */
+static PetscErrorCode Boxes(DM dm, const HangMesh *m, PetscInt *n, Item *list[], PetscInt *box[])
+{
+  PetscInt           pStart, pEnd, vStart, vEnd, cStart;
+  PetscSection       s;
+  Vec                v;
+  const PetscScalar *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, NULL));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocal(dm, &v));
+  PetscCall(PetscMalloc2(pEnd, list, 6 * pEnd, box));
+  PetscCall(VecGetArrayRead(v, &x));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt *b = *box + 6 * p, *closure = NULL, nc;
+
+    for (PetscInt d = 0; d < 3; ++d) {
+      b[d]     = d < m->dim ? 1 << 20 : 0;
+      b[3 + d] = 0;
+    }
+    PetscCall(DMPlexGetTransitiveClosure(dm, p, PETSC_TRUE, &nc, &closure));
+    for (PetscInt pass = 0; pass < 2; ++pass)
+      for (PetscInt k = 0; k < nc; ++k) {
+        PetscInt off;
+
+        if (closure[2 * k] < vStart || closure[2 * k] >= vEnd) continue;
+        PetscCall(PetscSectionGetOffset(s, closure[2 * k], &off));
+        for (PetscInt d = 0; d < m->dim; ++d) {
+          const PetscInt y = (PetscInt)(PetscRealPart(x[off + d]) * (2 << m->finest) + 0.5);
+
+          if (!pass) b[d] = PetscMin(b[d], y);
+          else b[3 + d] = PetscMax(b[3 + d], y - b[d]);
+        }
+      }
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, p, PETSC_TRUE, &nc, &closure));
+    (*list)[p] = (Item){Key(b, b + 3), p};
+  }
+  PetscCall(VecRestoreArrayRead(v, &x));
+  if (pEnd) qsort(*list, pEnd, sizeof(Item), CompareItems);
+  *n = pEnd;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An edge or face with halves of itself has all points in its inside as children */
+static PetscErrorCode SetTree(DM dm, const HangMesh *m)
+{
+  PetscInt     n = 0, *box, *parent, *parents, *ids, size, cStart, cEnd;
+  Item        *list;
+  PetscSection s;
+  DM           K;
+
+  PetscFunctionBeginUser;
+  PetscCall(Boxes(dm, m, &n, &list, &box));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  PetscCall(PetscMalloc1(n, &parent));
+  for (PetscInt p = 0; p < n; ++p) parent[p] = -1;
+  for (PetscInt depth = 1; depth < m->dim; ++depth) { /* edges first: their children are not those of faces */
+    PetscInt start, end;
+
+    PetscCall(DMPlexGetDepthStratum(dm, depth, &start, &end));
+    for (PetscInt q = start; q < end; ++q) {
+      const PetscInt *b = box + 6 * q, half[3] = {b[3] / 2, b[4] / 2, b[5] / 2};
+
+      if (Lookup(n, list, b, half) < 0) continue;
+      for (PetscInt k = 0; k < 27; ++k) { /* per direction: lower half, upper half, the middle */
+        const PetscInt how[3] = {k % 3, k / 3 % 3, k / 9};
+        PetscInt       lo[3], len[3], p;
+
+        for (PetscInt d = 0; d < 3; ++d) {
+          lo[d]  = b[d] + (how[d] && half[d] ? half[d] : 0);
+          len[d] = how[d] == 2 ? 0 : half[d];
+        }
+        p = Lookup(n, list, lo, len);
+        if (p >= 0 && p != q && parent[p] < 0 && (p < cStart || p >= cEnd)) parent[p] = q;
+      }
+    }
+  }
+  PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
+  PetscCall(PetscSectionSetChart(s, 0, n));
+  for (PetscInt p = 0; p < n; ++p)
+    if (parent[p] >= 0) PetscCall(PetscSectionSetDof(s, p, 1));
+  PetscCall(PetscSectionSetUp(s));
+  PetscCall(PetscSectionGetStorageSize(s, &size));
+  PetscCall(PetscMalloc1(size, &parents));
+  PetscCall(PetscCalloc1(size, &ids)); /* which child it is is of no use here */
+  size = 0;
+  for (PetscInt p = 0; p < n; ++p)
+    if (parent[p] >= 0) parents[size++] = parent[p];
+  PetscCall(DMPlexCreateDefaultReferenceTree(PETSC_COMM_WORLD, m->dim, PETSC_FALSE, &K));
+  PetscCall(DMPlexSetReferenceTree(dm, K));
+  PetscCall(DMDestroy(&K));
+  PetscCall(DMPlexSetTree(dm, s, parents, ids));
+  PetscCall(PetscSectionDestroy(&s));
+  PetscCall(PetscFree(parents));
+  PetscCall(PetscFree(ids));
+  PetscCall(PetscFree(parent));
+  PetscCall(PetscFree2(list, box));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the cells of a mesh, all on the first rank, then distributed with the tree */
+static PetscErrorCode CreateForest(HangMesh *m, DM *dm)
+{
+  const PetscInt dim = m->dim, nv = 1 << dim, plex2[4] = {0, 1, 3, 2}, plex3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
+  const PetscInt stride = (m->M[0] << m->finest) + 1;
+  PetscInt      *cells, *number, nvert = 0;
+  PetscReal     *x;
+  DM             parallel;
+  PetscMPIInt    rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscMalloc3(m->n * nv, &cells, stride * stride * stride * 2, &number, m->n * nv * dim, &x));
+  for (PetscInt i = 0; i < stride * stride * stride * 2; ++i) number[i] = -1;
+  for (PetscInt c = 0; c < (rank ? 0 : m->n); ++c)
+    for (PetscInt k = 0; k < nv; ++k) {
+      PetscInt at[3], a[3] = {0, 0, 0}, g;
+
+      HangPlace(m, m->cell + c, 1, dim == 3 ? plex3[k] : plex2[k], at);
+      for (PetscInt d = 0; d < dim; ++d) a[d] = (m->cell[c].a[d] + at[d]) << (m->finest - m->cell[c].level);
+      g = a[0] + stride * (a[1] + stride * a[2]);
+      if (number[g] < 0) {
+        for (PetscInt d = 0; d < dim; ++d) x[nvert * dim + d] = (PetscReal)a[d] / (1 << m->finest);
+        number[g] = nvert++;
+      }
+      cells[c * nv + k] = number[g];
+    }
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, dim, rank ? 0 : m->n, nvert, nv, PETSC_TRUE, cells, dim, x, dm));
+  PetscCall(PetscFree3(cells, number, x));
+  PetscCall(SetTree(*dm, m));
+  PetscCall(DMPlexDistribute(*dm, 0, NULL, &parallel));
+  if (parallel) {
+    PetscCall(DMDestroy(dm));
+    *dm = parallel;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateMesh(PetscInt dim, PetscInt n, DM *dm)
+{
+  PetscInt  M[3] = {2, 2, 2}, nM = 3, finest = 2, seed = 1, cell = -1;
+  PetscReal part = 0.3;
+  PetscBool turn = PETSC_FALSE;
+  HangMesh  m;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-refine", &cell, NULL));
+  if (cell >= 0) {
+    PetscCall(CreateRefined(dim, n, cell, dm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-roots", M, &nM, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
+  PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
+  m.seed = (unsigned)seed;
+  HangAdapt(&m, 0, finest, part, NULL);
+  PetscCall(HangList(&m, turn));
+  PetscCall(CreateForest(&m, dm));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* facets on the boundary of the box */
+static PetscErrorCode MarkBoundary(DM dm, PetscInt dim)
+{
+  PetscInt           fStart, fEnd, vStart, vEnd;
+  PetscSection       s;
+  Vec                v;
+  const PetscScalar *x;
+  PetscReal          lo[3], hi[3];
+  DMLabel            label;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(dm, "boundary"));
+  PetscCall(DMGetLabel(dm, "boundary", &label));
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &fStart, &fEnd));
+  PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocal(dm, &v));
+  PetscCall(DMGetBoundingBox(dm, lo, hi));
+  PetscCall(VecGetArrayRead(v, &x));
+  for (PetscInt f = fStart; f < fEnd; ++f) {
+    PetscInt *closure = NULL, n;
+    PetscBool on[6] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, any = PETSC_FALSE;
+
+    PetscCall(DMPlexGetTransitiveClosure(dm, f, PETSC_TRUE, &n, &closure));
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscInt off;
+
+      if (closure[2 * k] < vStart || closure[2 * k] >= vEnd) continue;
+      PetscCall(PetscSectionGetOffset(s, closure[2 * k], &off));
+      for (PetscInt d = 0; d < 2 * dim; ++d)
+        if (PetscAbsReal(PetscRealPart(x[off + d / 2]) - (d % 2 ? hi : lo)[d / 2]) > 1e-10) on[d] = PETSC_FALSE;
+    }
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, f, PETSC_TRUE, &n, &closure));
+    for (PetscInt d = 0; d < 2 * dim; ++d) any = any || on[d] ? PETSC_TRUE : PETSC_FALSE;
+    if (any) PetscCall(DMLabelSetValue(label, f, 1));
+  }
+  PetscCall(VecRestoreArrayRead(v, &x));
+  PetscCall(DMPlexLabelComplete(dm, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(HopsSpace sp, PetscReal *error)
+{
+  const PetscScalar one = 1.0;
+  HopsCoefficient   k;
+  Mat               A;
+  Vec               x, b;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
+  PetscCall(HopsSpaceComputeRHS(sp, F, NULL, b));
+  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(HopsSpaceComputeL2Error(sp, x, U, NULL, error));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void G3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g3[])
+{
+  for (PetscInt d = 0; d < dim; ++d) g3[d * dim + d] = 1.0;
+}
+
+/* the matrix that PETSc assembles, entry by entry; PCLOR on it, which is given the space */
+static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
+{
+  const PetscScalar one = 1.0;
+  HopsCoefficient   k;
+  PetscDS           ds;
+  Mat               J, A, B;
+  Vec               X, x, b;
+  KSP               ksp;
+  PC                pc;
+  PetscReal         e, n;
+  PetscInt          its, n2;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, G3));
+  PetscCall(DMCreateMatrix(dm, &J));
+  PetscCall(DMGetLocalVector(dm, &X));
+  PetscCall(VecSet(X, 0.0));
+  PetscCall(DMPlexSNESComputeJacobianFEM(dm, X, J, J, NULL));
+  PetscCall(DMRestoreLocalVector(dm, &X));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatNorm(B, NORM_INFINITY, &n));
+  PetscCall(MatAXPY(B, -1.0, J, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(B, NORM_INFINITY, &e));
+  if (e <= 1e-12 * n) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's matrix: the same\n"));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's matrix DIFFERS by %g\n", (double)(e / n)));
+  PetscCall(MatCreateVecs(J, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, J, J));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetSpace(pc, sp));
+  PetscCall(PCLORSetCoefficients(pc, k, NULL));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations with PETSc's matrix: %s\n", its < 15 ? "few" : "MANY"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp)); /* the form is the PetscDS's */
+  PetscCall(KSPSetOperators(ksp, J, J));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &n2));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "with PETSc's matrix alone: %s\n", its == n2 ? "the same" : "OTHERS"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&J));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void F0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f0[])
+{
+  f0[0] = power > 1 ? -4.0 : 0.0;
+}
+
+static void F1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f1[])
+{
+  for (PetscInt d = 0; d < dim; ++d) f1[d] = u_x[d];
+}
+
+static PetscErrorCode Exact(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  return U(dim, x, nc, u, ctx);
+}
+
+/* a code of PETSc's alone, whose options say what hops does */
+static PetscErrorCode SolvePETSc(DM dm)
+{
+  PetscErrorCode (*exact[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {Exact};
+  PetscDS   ds;
+  SNES      snes;
+  Mat       J;
+  Vec       u;
+  PetscReal error;
+  PetscBool pa;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetResidual(ds, 0, F0, F1));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, G3));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESSetFromOptions(snes));
+  PetscCall(SNESSolve(snes, NULL, u));
+  PetscCall(SNESGetJacobian(snes, &J, NULL, NULL, NULL));
+  PetscCall(PetscObjectTypeCompare((PetscObject)J, MATPA, &pa));
+  PetscCall(DMComputeL2Diff(dm, 0.0, exact, NULL, u, &error));
+  if (error > 1e-9) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's code, %s: exact\n", pa ? "matrix-free" : "assembled"));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refused(DM dm, DMLabel label)
+{
+  const PetscInt one = 1;
+  PetscInt       vStart, vEnd, parent;
+  HopsSpace      sp, other;
+  DMLabel        slave;
+  PetscInt       n;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  EXPECT("H(curl)", HopsSpaceCreateHCurl(dm, 2, NULL, 0, NULL, &sp), "H1|uniformly");
+  EXPECT("H(div)", HopsSpaceCreateHDiv(dm, 2, NULL, 0, NULL, &sp), "H1|uniformly");
+  EXPECT("L2", HopsSpaceCreateL2(dm, 2, &sp), "H1|uniformly");
+  PetscCall(HopsSpaceCreateH1(dm, 2, label, 1, &one, &sp));
+  EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "hanging nodes|H1 alone");
+  EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
+  PetscCall(HopsSpaceDestroy(&sp));
+  { /* two components */
+    PetscFE fe;
+    PetscDS ds;
+    Vec     X;
+    Mat     J;
+
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, 2, 2, PETSC_FALSE, 2, PETSC_DETERMINE, &fe));
+    PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+    PetscCall(DMCreateDS(dm));
+    PetscCall(PetscFEDestroy(&fe));
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, G3));
+    PetscCall(DMCreateGlobalVector(dm, &X));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &J));
+    PetscCall(VecGetLocalSize(X, &n));
+    PetscCall(MatSetSizes(J, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetType(J, MATAIJ));
+    PetscCall(MatSetUp(J));
+    PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCLOR));
+    PetscCall(PCSetDM(pc, dm));
+    PetscCall(PCSetOperators(pc, J, J));
+    EXPECT("several components", PCSetUp(pc), "anchors|scalar symmetric");
+  }
+  PetscCall(DMCreateLabel(dm, "slave")); /* a hanging vertex, and not the edge that it hangs on */
+  PetscCall(DMGetLabel(dm, "slave", &slave));
+  PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+  for (PetscInt v = vStart; v < vEnd; ++v) {
+    PetscCall(DMPlexGetTreeParent(dm, v, &parent, NULL));
+    if (parent != v) PetscCall(DMLabelSetValue(slave, v, 1));
+  }
+  EXPECT("an essential node that hangs on another one", HopsSpaceCreateH1(dm, 2, slave, 1, &one, &sp),
+         "essential|hangs on point|label the parent");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const PetscInt one = 1;
+  PetscInt       dim = 2, p = 2, n = 3;
+  PetscBool      own = PETSC_FALSE, gap = PETSC_FALSE, families, petsc, snes;
+  PetscReal      error;
+  DM             dm;
+  DMLabel        label;
+  HopsSpace      sp;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &n, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-own", &own, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gap", &gap, NULL));
+  power = PetscMin(p, 2);
+  PetscCall(CreateMesh(dim, n, &dm));
+  PetscCall(MarkBoundary(dm, dim));
+  PetscCall(DMGetLabel(dm, "boundary", &label));
+  if (gap) {
+    PetscInt     vStart, vEnd, off, parent;
+    PetscSection s;
+    Vec          v;
+    PetscScalar *x;
+
+    PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+    PetscCall(DMGetCoordinateSection(dm, &s));
+    PetscCall(DMGetCoordinatesLocal(dm, &v));
+    PetscCall(VecGetArray(v, &x));
+    for (PetscInt q = vStart; q < vEnd; ++q) {
+      PetscCall(DMPlexGetTreeParent(dm, q, &parent, NULL));
+      if (parent == q) continue;
+      PetscCall(PetscSectionGetOffset(s, q, &off));
+      x[off] += 1e-6;
+      break;
+    }
+    PetscCall(VecRestoreArray(v, &x));
+    EXPECT("a hanging vertex that is moved", HopsSpaceCreateH1(dm, p, label, 1, &one, &sp), "hanging vertex|gaps");
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-families", &families));
+  if (families) {
+    PetscCall(Refused(dm, label));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  if (own) PetscCall(HopsSpaceCreateH1(dm, p, label, 1, &one, &sp));
+  else {
+    PetscFE fe;
+
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, p, PETSC_DETERMINE, &fe));
+    PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+    PetscCall(DMCreateDS(dm));
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, (HopsVoidFn)Exact, NULL, NULL, NULL));
+    PetscCall(PetscFEDestroy(&fe));
+    PetscCall(PetscOptionsHasName(NULL, NULL, "-snes", &snes));
+    if (snes) {
+      PetscCall(SolvePETSc(dm));
+      PetscCall(DMDestroy(&dm));
+      PetscCall(PetscFinalize());
+      return 0;
+    }
+    PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+  }
+  PetscCall(HopsSpaceView(sp, NULL));
+  PetscCall(Solve(sp, &error));
+  if (error > 1e-10) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "exact\n"));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-petsc", &petsc));
+  if (petsc) PetscCall(ComparePETSc(dm, sp));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    filter: grep -v "space of order\|cells with"
+    output_file: output/hangingplex.out
+
+    test:
+      suffix: refined_2d
+      args: -dim 2 -refine 4 -order {{1 2 3 5}} -own {{0 1}}
+
+    test:
+      suffix: refined_3d
+      args: -dim 3 -refine 13 -order {{1 2 3}} -own {{0 1}}
+
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dim 2 -roots 3,3 -finest 3 -part 0.5 -turn -order {{1 2 5}} -own {{0 1}}
+
+    test:
+      suffix: 3d
+      nsize: {{1 2 4}}
+      args: -dim 3 -turn -order {{1 3}} -own {{0 1}} -seed 4 -lor_pc_type bjacobi
+
+  test:
+    suffix: gap
+    args: -dim {{2 3}} -refine {{4}} -gap -malloc_dump 0
+    output_file: output/hangingplex_gap.out
+
+  test:
+    suffix: snes
+    args: -dim 2 -refine 4 -order {{1 3}} -snes -dm_mat_type pa -pc_type {{lor jacobi}} -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+
+  test:
+    suffix: snes_3d
+    args: -dim 3 -refine 13 -order 2 -snes -dm_mat_type pa -hops_residual {{0 1}} -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+    output_file: output/hangingplex_snes.out
+
+  test:
+    suffix: snes_assembled
+    args: -dim 2 -refine 4 -order 3 -snes -dm_mat_type aij -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+
+  test:
+    suffix: petsc
+    args: -dim 2 -refine 4 -order {{1 2 3}} -petsc -lor_pc_type lu
+    filter: grep PETSc
+
+  test:
+    suffix: petsc_3d
+    args: -dim 3 -refine 13 -order {{1 2}} -petsc -lor_pc_type lu
+    filter: grep PETSc
+    output_file: output/hangingplex_petsc.out
+
+  test:
+    suffix: families
+    args: -dim 2 -refine 4 -families -malloc_dump 0
+
+TEST*/

@@ -1,0 +1,398 @@
+static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corner, polynomials that are solutions, spectra.\n\
+  -dim <d> -order <p> -finest <l>\n\
+  -what layer    : u = arctan(20 (r - 0.725)), refined along r = 0.725; iterations of CG to 1e-12; -uniform\n\
+  -what patch    : a polynomial of order 1 or 2 is the solution, on random meshes\n\
+  -what spectrum : all eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
+  -what rates    : errors on randomly refined meshes fall by order p + 1\n\
+  -numbers       : prints what it compares\n\n";
+
+#include "hangingmesh.h"
+
+static PetscBool numbers = PETSC_FALSE;
+
+static PetscReal Radius(PetscInt dim, const PetscReal x[])
+{
+  PetscReal s = 0.0;
+
+  for (PetscInt d = 0; d < dim; ++d) s += PetscSqr(x[d] - 1.0);
+  return PetscSqrtReal(s);
+}
+
+static PetscBool Layer(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PetscAbsReal(Radius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscBool All(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PETSC_TRUE;
+}
+
+static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
+{
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = atan(20.0 * (Radius(dim, x) - 0.725));
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  const PetscReal r = PetscMax(Radius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
+
+  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
+  return PETSC_SUCCESS;
+}
+
+/* order 1 or 2; ctx: the order, negative for its source */
+static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscInt p = *(PetscInt *)ctx;
+
+  if (p < 0) u[0] = p == -1 ? 0.0 : -2.0 + 3.0 * 2.0;
+  else
+    u[0] = 1.0 - 2.0 * x[0] + 3.0 * x[1] + (dim > 2 ? x[2] : 0.0) + (p > 1 ? x[0] * x[0] - 3.0 * x[1] * x[1] + x[0] * x[1] : 0.0);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(2.0 * x[0] + 0.3) * PetscCosReal(1.5 * x[1]);
+  if (ctx) u[0] *= 4.0 + 2.25; /* -Laplace u */
+  return PETSC_SUCCESS;
+}
+
+static void Bend(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1];
+
+  x[0] = a + 0.08 * a * b;
+  x[1] = b - 0.06 * a * b + 0.04 * a;
+}
+
+typedef PetscErrorCode (*Function)(PetscInt, const PetscReal[], PetscInt, PetscScalar[], void *);
+
+/* -Laplace u = f, u given all around */
+static PetscErrorCode Solve(HopsSpace sp, Function u, void *uctx, Function f, void *fctx, PetscInt *its, PetscReal *error)
+{
+  const PetscScalar one = 1.0;
+  HopsCoefficient   k;
+  Mat               A;
+  Vec               x, b;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, u, uctx));
+  PetscCall(HopsSpaceComputeRHS(sp, f, fctx, b));
+  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(HopsSpaceComputeL2Error(sp, x, u, uctx, error));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Space(HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]), HopsSpace *sp)
+{
+  HangArrays a;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangArraysCreate(m, p, map, Everywhere, -1, &a));
+  PetscCall(HangSpace(m, p, &a, sp));
+  PetscCall(HangArraysDestroy(&a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveLayer(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  const PetscInt M[3] = {2, 2, 2};
+  HangMesh       m;
+  HopsSpace      sp;
+  PetscInt       its, most = 33;
+  PetscBool      uniform = PETSC_FALSE;
+  PetscReal      error;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
+  PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-uniform", &uniform, NULL));
+  HangAdapt(&m, 0, finest, 0.0, uniform ? All : Layer);
+  PetscCall(HangList(&m, PETSC_FALSE));
+  PetscCall(Space(&m, p, NULL, &sp));
+  if (numbers) PetscCall(HopsSpaceView(sp, NULL));
+  PetscCall(Solve(sp, U, NULL, F, NULL, &its, &error));
+  if (numbers)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", iterations %" PetscInt_FMT ", error %g\n", p, its, (double)error));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %s\n", its <= most ? "few" : "TOO MANY"));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* quadratic ones on boxes, linear ones on bilinear cells */
+static PetscErrorCode Patch(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  const PetscInt M[3] = {2, 2, 1};
+  PetscInt       its;
+  PetscReal      error;
+
+  PetscFunctionBeginUser;
+  for (PetscInt bent = 0; bent < 2; ++bent) {
+    PetscInt  u = bent ? 1 : PetscMin(p, 2), f = -u;
+    HangMesh  m;
+    HopsSpace sp;
+
+    PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
+    HangAdapt(&m, 0, finest, 0.3, NULL);
+    PetscCall(HangList(&m, PETSC_TRUE));
+    PetscCall(Space(&m, p, bent ? Bend : NULL, &sp));
+    PetscCall(Solve(sp, Poly, &u, Poly, &f, &its, &error));
+    if (error > 1e-10) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: exact\n", bent ? "bilinear cells" : "boxes"));
+    PetscCall(HopsSpaceDestroy(&sp));
+    PetscCall(HangDestroy(&m));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Rates(PetscInt dim, PetscInt p)
+{
+  PetscReal error[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; ++k) { /* the same mesh, then with all cells halved */
+    const PetscInt M[3] = {2, 2, 2};
+    PetscInt       its;
+    HangMesh       m;
+    HopsSpace      sp;
+
+    PetscCall(HangCreate(dim, M, PETSC_FALSE, 2 + (dim == 2 ? 2 : 1), &m));
+    HangAdapt(&m, 0, 2, 0.3, NULL);
+    HangBalance(&m);
+    for (PetscInt l = 0; l < k + (dim == 2 ? 1 : 0); ++l) HangHalve(&m);
+    PetscCall(HangList(&m, PETSC_TRUE));
+    PetscCall(Space(&m, p, NULL, &sp));
+    PetscCall(Solve(sp, Wave, NULL, Wave, &its, &its, &error[k]));
+    PetscCall(HopsSpaceDestroy(&sp));
+    PetscCall(HangDestroy(&m));
+  }
+  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "errors %g %g\n", (double)error[0], (double)error[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rate: %s\n", PetscLog2Real(error[0] / error[1]) > p + 0.8 ? "p + 1" : "LOW"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------- spectra ------------------------------------------- */
+
+static void Lagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal dl[])
+{
+  for (PetscInt j = 0; j < n; ++j) {
+    dl[j] = 0.0;
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscReal t = 1.0;
+
+      if (k == j) continue;
+      for (PetscInt m = 0; m < n; ++m)
+        if (m != j && m != k) t *= (x - z[m]) / (z[j] - z[m]);
+      dl[j] += t / (z[j] - z[k]);
+    }
+  }
+}
+
+/* smallest and largest eigenvalue of the stiffness of an interval by that of its sub-edges, of width h, each
+   with the mean of Gauss-Lobatto weight by lumped width at its ends */
+static PetscErrorCode Stiffness(PetscInt p, PetscReal b[2])
+{
+  const PetscInt n = p + 1;
+  PetscReal     *K, *L, *x, *w, *dl, *lambda, z[16] = {-1.0, 1.0}, r[16] = {1.0, 1.0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc2(p * p, &K, p * p, &L));
+  PetscCall(PetscMalloc4(n, &x, n, &w, n, &dl, n, &lambda));
+  if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(n, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, r));
+  PetscCall(PetscDTGaussQuadrature(n, -1.0, 1.0, x, w));
+  for (PetscInt k = 0; k < n; ++k) {
+    Lagrange(n, z, x[k], dl);
+    for (PetscInt i = 1; i < n; ++i)
+      for (PetscInt j = 1; j < n; ++j) K[(i - 1) * p + j - 1] += w[k] * dl[i] * dl[j];
+  }
+  for (PetscInt i = 0; i < n; ++i) r[i] /= 0.5 * ((i < p ? z[i + 1] : z[i]) - (i ? z[i - 1] : z[i]));
+  for (PetscInt i = 0; i < p; ++i) {
+    const PetscReal k = 0.5 * (r[i] + r[i + 1]) / (z[i + 1] - z[i]);
+
+    L[i * p + i] += k;
+    if (i) {
+      L[(i - 1) * p + i - 1] += k;
+      L[i * p + i - 1] = L[(i - 1) * p + i] = -k;
+    }
+  }
+  PetscCall(TestEigenvalues(p, K, L, lambda));
+  b[0] = lambda[0];
+  b[1] = lambda[p - 1];
+  PetscCall(PetscFree2(K, L));
+  PetscCall(PetscFree4(x, w, dl, lambda));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Extreme(HopsSpace sp, PetscInt entries, PetscInt nfree, const PetscInt keep[], PetscReal lambda[])
+{
+  const PetscScalar one = 1.0;
+  HopsCoefficient   k;
+  Mat               A, B, L;
+  PC                pc;
+  PetscScalar      *a, *b;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetConstraintEntries(pc, entries));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCLORGetMat(pc, &L));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(PetscMalloc2(nfree * nfree, &a, nfree * nfree, &b));
+  PetscCall(TestDense(B, nfree, keep, a));
+  PetscCall(TestDense(L, nfree, keep, b));
+  PetscCall(TestEigenvalues(nfree, a, b, lambda));
+  PetscCall(PetscFree2(a, b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  const PetscInt M[3] = {2, 2, 1};
+  HangMesh       m;
+  HangArrays     a;
+  HopsSpace      sp;
+  PetscReal      b[2] = {0.0, 0.0}, *lambda, kappa[2];
+  PetscInt      *keep, n = 0, seed = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
+  PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
+  m.seed = (unsigned)seed;
+  HangAdapt(&m, 0, finest, 0.2, NULL);
+  PetscCall(HangList(&m, PETSC_TRUE));
+  PetscCall(HangArraysCreate(&m, p, NULL, Everywhere, -1, &a));
+  PetscCall(HangSpace(&m, p, &a, &sp));
+  PetscCall(PetscMalloc2(a.N, &keep, a.N, &lambda));
+  for (PetscInt g = 0, e = 0; g < a.N; ++g) {
+    if (e < a.ness && a.ess[e] == g) ++e;
+    else keep[n++] = g;
+  }
+  PetscCall(Stiffness(p, b));
+  b[0] *= PetscPowRealInt(p / (2.0 * p + 1.0), dim - 1);
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscCall(Extreme(sp, i ? 4 : 0, n, keep, lambda));
+    kappa[i] = lambda[n - 1] / lambda[0];
+    if (numbers)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns, [%.4f, %.4f] in [%.4f, %.4f]\n", n, (double)lambda[0],
+                            (double)lambda[n - 1], (double)b[0], (double)b[1]));
+    if (!i)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all weights: %s\n",
+                            lambda[0] >= b[0] * (1.0 - 1e-9) && lambda[n - 1] <= b[1] * (1.0 + 1e-9) ? "inside" : "OUTSIDE"));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "four weights: %s\n", kappa[1] <= 1.15 * kappa[0] ? "as good" : "WORSE"));
+  PetscCall(PetscFree2(keep, lambda));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt dim = 2, p = 2, finest = 3;
+  char     what[32] = "patch";
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-numbers", &numbers, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
+  if (what[0] == 'l') PetscCall(SolveLayer(dim, p, finest));
+  else if (what[0] == 'p') PetscCall(Patch(dim, p, finest));
+  else if (what[0] == 'r') PetscCall(Rates(dim, p));
+  else PetscCall(Spectrum(dim, p, finest));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: patch_2d
+    nsize: {{1 3}}
+    args: -what patch -dim 2 -order {{1 2 3 5 8}}
+    output_file: output/hangingsolve_patch.out
+
+  test:
+    suffix: patch_3d
+    nsize: {{1 2 4}}
+    args: -what patch -dim 3 -finest 2 -order {{1 2 3}}
+    output_file: output/hangingsolve_patch.out
+
+  test:
+    suffix: spectrum_2d
+    args: -what spectrum -dim 2 -finest 2 -order {{1 2 3 4 5 6 7 8}}
+    output_file: output/hangingsolve_spectrum.out
+
+  test:
+    suffix: spectrum_3d
+    args: -what spectrum -dim 3 -finest {{1 2}} -order {{1 2}}
+    output_file: output/hangingsolve_spectrum.out
+
+  test:
+    suffix: spectrum_long
+    requires: long
+    args: -what spectrum -dim 3 -finest 1 -order {{3 4 5}}
+    output_file: output/hangingsolve_spectrum.out
+
+  test:
+    suffix: rates
+    args: -what rates -dim 2 -order {{1 2 4}}
+    output_file: output/hangingsolve_rates.out
+
+  test:
+    suffix: rates_3d
+    args: -what rates -dim 3 -order 2
+    output_file: output/hangingsolve_rates.out
+
+  test:
+    suffix: layer
+    nsize: {{1 2 4}}
+    requires: hypre
+    args: -what layer -dim 3 -finest 2 -order {{2 4}} -pc_lor_constraint_entries {{0 4}}
+    output_file: output/hangingsolve_layer.out
+
+TEST*/

@@ -1,0 +1,153 @@
+static char help[] = "An adaptive mesh with hanging nodes, given as arrays, by hops.\n\
+\n\
+  -div(grad u) = f on a cube without one of its eighths (a square without a quarter), u = arctan(20 (r - 0.725)), r the\n\
+  distance from the re-entrant corner. Cells that meet r = 0.725 are refined, level by level. octree.h stands for p4est:\n\
+  it gives nodes, masks and coordinates.\n\
+\n\
+  -dim <d>         : dimension\n\
+  -order <p>       : polynomial order\n\
+  -levels <n>      : how often cells are refined\n\
+  -output <file>   : writes the last solution for ParaView (.vtu)\n\n\
+  Try: -order 4 -levels 4 -ksp_view -output layer.vtu\n\n";
+
+#include "octree.h"
+
+static PetscReal Radius(PetscInt dim, const PetscReal x[])
+{
+  PetscReal s = 0.0;
+
+  for (PetscInt d = 0; d < dim; ++d) s += PetscSqr(x[d] - 1.0);
+  return PetscSqrtReal(s);
+}
+
+static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = atan(20.0 * (Radius(dim, x) - 0.725));
+  return 0;
+}
+
+static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  const PetscReal r = PetscMax(Radius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
+
+  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
+  return 0;
+}
+
+/* does a cell of width h around x meet the layer? */
+static PetscBool Layer(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PetscAbsReal(Radius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
+{
+  return PETSC_TRUE;
+}
+
+/* The mesh with so many levels, and the space on it: this is all that differs from a uniform mesh */
+static PetscErrorCode CreateSpace(PetscInt dim, PetscInt order, PetscInt levels, HopsSpace *space, PetscInt *ncells)
+{
+  const PetscInt roots[3] = {2, 2, 2};
+  HangMesh       mesh;
+  HangArrays     a;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangCreate(dim, roots, PETSC_TRUE, levels, &mesh));
+  HangAdapt(&mesh, 0, levels, 0.0, Layer);
+  PetscCall(HangList(&mesh, PETSC_FALSE));
+  PetscCall(HangArraysCreate(&mesh, order, NULL, Everywhere, -1, &a));
+  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, dim, order, a.nc, a.owned, a.nodes, a.masks, order,
+                                              a.coords, a.ness, a.ess, space));
+  *ncells = mesh.n;
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&mesh));
+  PetscFunctionReturn(0);
+}
+
+/* CG to a relative 1e-12 with the low-order-refined preconditioner */
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt          dim = 3, order = 3, levels = 3;
+  const PetscScalar one = 1.0;
+  char              output[PETSC_MAX_PATH_LEN];
+  PetscBool         write;
+  HopsCoefficient   kappa;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "An adaptive mesh", NULL);
+  PetscCall(PetscOptionsInt("-dim", "Dimension", NULL, dim, &dim, NULL));
+  PetscCall(PetscOptionsInt("-order", "Polynomial order", NULL, order, &order, NULL));
+  PetscCall(PetscOptionsRangeInt("-levels", "Levels of refinement", NULL, levels, &levels, NULL, 1, HANG_LEVELS));
+  PetscCall(PetscOptionsString("-output", "VTU file", NULL, "", output, sizeof(output), &write));
+  PetscOptionsEnd();
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &kappa));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "   cells  unknowns  iterations     L2 error\n"));
+  for (PetscInt l = 1; l <= levels; ++l) {
+    PetscInt  ncells = 0, N, its;
+    PetscReal error;
+    HopsSpace space;
+    Mat       A;
+    Vec       x, b;
+
+    PetscCall(CreateSpace(dim, order, l, &space, &ncells));
+    PetscCall(HopsSpaceGetSizes(space, NULL, &N));
+    PetscCall(MatCreatePA(space, &A));
+    PetscCall(MatPASetDiffusion(A, kappa));
+    PetscCall(HopsSpaceCreateVec(space, &x));
+    PetscCall(VecDuplicate(x, &b));
+    PetscCall(HopsSpaceSetEssentialFunction(space, U, NULL));
+    PetscCall(HopsSpaceComputeRHS(space, F, NULL, b));
+    PetscCall(MatPALiftEssential(A, b));
+    PetscCall(Solve(A, b, x, &its));
+    PetscCall(HopsSpaceComputeL2Error(space, x, U, NULL, &error));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT "%10" PetscInt_FMT "%12" PetscInt_FMT "%13.3e\n", ncells, N, its,
+                          (double)error));
+    if (write && l == levels) PetscCall(HopsSpaceViewVTU(space, x, "u", output));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(HopsSpaceDestroy(&space));
+  }
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: hypre
+    nsize: {{1 2 4}}
+    filter: awk '{print $1, $2, $4, ($3 < 34)}'
+
+    test:
+      suffix: 2d
+      args: -dim 2 -order 4 -levels 4
+
+    test:
+      suffix: 3d
+      args: -dim 3 -order 3 -levels 2 -output adaptive.vtu
+
+TEST*/

@@ -1,0 +1,439 @@
+/*
+  Adaptive meshes as arrays, which a code has from p4est or the like: squares or cubes of a grid of roots,
+  refined here and there until neighbours across facets, edges and vertices differ by one level. Every rank
+  makes the whole mesh, and takes its part of the cells.
+*/
+#pragma once
+#include <hops.h>
+#include <petscdt.h>
+
+#define HANG_LEVELS 7
+
+typedef struct {
+  PetscInt level, a[3]; /* cell a of the 2^level times finer grid */
+  PetscInt perm[3];     /* its direction d is direction perm[d] of the domain, */
+  PetscInt flip[3];     /* backwards */
+} HangCell;
+
+typedef struct {
+  PetscInt  dim, M[3], finest;      /* roots per direction */
+  PetscBool corner;                 /* the last root is missing */
+  char     *state[HANG_LEVELS + 1]; /* by cells of a level: 0 part of a coarser one, 1 a cell, 2 refined */
+  PetscInt  n;
+  HangCell *cell;
+  unsigned  seed;
+} HangMesh;
+
+static inline PetscReal HangRandom(HangMesh *m)
+{
+  m->seed = m->seed * 1103515245u + 12345u;
+  return (PetscReal)(m->seed >> 8 & 0xffff) / 65536.0;
+}
+
+/* where a cell is among those of its level, or -1 outside */
+static inline PetscInt HangIndex(const HangMesh *m, PetscInt level, const PetscInt a[])
+{
+  PetscInt  k    = 0;
+  PetscBool last = PETSC_TRUE;
+
+  for (PetscInt d = m->dim - 1; d >= 0; --d) {
+    if (a[d] < 0 || a[d] >= m->M[d] << level) return -1;
+    if (a[d] >> level != m->M[d] - 1) last = PETSC_FALSE;
+    k = k * (m->M[d] << level) + a[d];
+  }
+  return m->corner && last ? -1 : k;
+}
+
+static inline char HangState(const HangMesh *m, PetscInt level, const PetscInt a[])
+{
+  const PetscInt k = HangIndex(m, level, a);
+
+  return k < 0 ? -1 : m->state[level][k];
+}
+
+static inline void HangRefine(HangMesh *m, PetscInt level, const PetscInt a[])
+{
+  m->state[level][HangIndex(m, level, a)] = 2;
+  for (PetscInt v = 0; v < (1 << m->dim); ++v) {
+    const PetscInt b[3] = {2 * a[0] + (v & 1), 2 * a[1] + (v >> 1 & 1), 2 * a[2] + (v >> 2)};
+
+    m->state[level + 1][HangIndex(m, level + 1, b)] = 1;
+  }
+}
+
+static inline void HangUnindex(const HangMesh *m, PetscInt level, PetscInt k, PetscInt a[])
+{
+  a[0] = a[1] = a[2] = 0;
+  for (PetscInt d = 0; d < m->dim; ++d) {
+    a[d] = k % (m->M[d] << level);
+    k /= m->M[d] << level;
+  }
+}
+
+static inline PetscInt HangCount(const HangMesh *m, PetscInt level)
+{
+  PetscInt n = 1;
+
+  for (PetscInt d = 0; d < m->dim; ++d) n *= m->M[d] << level;
+  return n;
+}
+
+/* Until neighbours differ by one level */
+static inline void HangBalance(HangMesh *m)
+{
+  for (PetscBool again = PETSC_TRUE; again;) {
+    again = PETSC_FALSE;
+    for (PetscInt l = m->finest; l > 1; --l)
+      for (PetscInt k = 0; k < HangCount(m, l); ++k) {
+        PetscInt a[3];
+
+        if (m->state[l][k] != 1) continue;
+        HangUnindex(m, l, k, a);
+        for (PetscInt v = 0; v < (m->dim == 3 ? 27 : 9); ++v) {
+          const PetscInt b[3] = {a[0] + v % 3 - 1, a[1] + v / 3 % 3 - 1, m->dim == 3 ? a[2] + v / 9 - 1 : 0};
+          PetscInt       c[3] = {b[0] >> 1, b[1] >> 1, b[2] >> 1}, g = l - 1;
+
+          if (HangIndex(m, l, b) < 0 || HangState(m, g, c) != 0) continue;
+          for (; HangState(m, g, c) == 0; --g)
+            for (PetscInt d = 0; d < 3; ++d) c[d] >>= 1;
+          HangRefine(m, g, c);
+          again = PETSC_TRUE;
+        }
+      }
+  }
+}
+
+static inline void HangHalve(HangMesh *m)
+{
+  for (PetscInt l = m->finest - 1; l >= 0; --l)
+    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
+      PetscInt a[3];
+
+      HangUnindex(m, l, k, a);
+      if (m->state[l][k] == 1) HangRefine(m, l, a);
+    }
+}
+
+/* a space-filling order: by the bits of the anchors, at the finest level */
+static inline PetscInt64 HangMorton(const HangMesh *m, const HangCell *c)
+{
+  PetscInt64 z = 0;
+
+  for (PetscInt b = 20; b >= 0; --b)
+    for (PetscInt d = m->dim - 1; d >= 0; --d) z = 2 * z + ((c->a[d] << (m->finest - c->level)) >> b & 1);
+  return z;
+}
+
+static inline int HangCompare(const void *x, const void *y)
+{
+  const PetscInt64 a = ((const PetscInt64 *)x)[0], b = ((const PetscInt64 *)y)[0];
+
+  return a < b ? -1 : a > b;
+}
+
+static inline PetscErrorCode HangCreate(PetscInt dim, const PetscInt M[], PetscBool corner, PetscInt finest, HangMesh *m)
+{
+  PetscFunctionBeginUser;
+  *m = (HangMesh){.dim = dim, .corner = corner, .finest = finest, .seed = 1};
+  for (PetscInt d = 0; d < 3; ++d) m->M[d] = d < dim ? M[d] : 1;
+  for (PetscInt l = 0; l <= finest; ++l) PetscCall(PetscCalloc1(HangCount(m, l), &m->state[l]));
+  for (PetscInt k = 0; k < HangCount(m, 0); ++k) m->state[0][k] = 1;
+  if (corner) m->state[0][HangCount(m, 0) - 1] = 0;
+  PetscFunctionReturn(0);
+}
+
+/* which(dim, centre, size) says whether a cell is refined; NULL: at random, but one of each level */
+static inline void HangAdapt(HangMesh *m, PetscInt from, PetscInt to, PetscReal part,
+                             PetscBool (*which)(PetscInt, const PetscReal[], PetscReal))
+{
+  for (PetscInt l = from; l < to; ++l)
+    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
+      PetscInt        a[3];
+      PetscReal       x[3];
+      const PetscReal h = 1.0 / (1 << l);
+
+      if (m->state[l][k] != 1) continue;
+      HangUnindex(m, l, k, a);
+      for (PetscInt d = 0; d < 3; ++d) x[d] = (a[d] + 0.5) * h;
+      if (which ? which(m->dim, x, h) : k == 0 || HangRandom(m) < part) HangRefine(m, l, a);
+    }
+}
+
+/* the list of cells; turn: each sees the domain its own way */
+static inline PetscErrorCode HangList(HangMesh *m, PetscBool turn)
+{
+  PetscInt64 *key;
+  HangCell   *c;
+
+  PetscFunctionBeginUser;
+  HangBalance(m);
+  for (PetscInt l = 0; l <= m->finest; ++l)
+    for (PetscInt k = 0; k < HangCount(m, l); ++k) m->n += m->state[l][k] == 1;
+  PetscCall(PetscMalloc1(m->n, &m->cell));
+  PetscCall(PetscMalloc2(m->n, &c, 2 * m->n, &key));
+  m->n = 0;
+  for (PetscInt l = 0; l <= m->finest; ++l)
+    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
+      if (m->state[l][k] != 1) continue;
+      c[m->n].level = l;
+      HangUnindex(m, l, k, c[m->n].a);
+      key[2 * m->n]     = HangMorton(m, &c[m->n]);
+      key[2 * m->n + 1] = m->n;
+      ++m->n;
+    }
+  qsort(key, m->n, 2 * sizeof(*key), HangCompare);
+  for (PetscInt i = 0; i < m->n; ++i) {
+    HangCell *x = m->cell + i;
+    PetscInt  r = turn ? (PetscInt)(HangRandom(m) * 1000) : 0, odd = 0, perm[3] = {0, 1, 2};
+
+    *x = c[key[2 * i + 1]];
+    if (m->dim == 3) {
+      for (PetscInt d = 0; d < 3; ++d) perm[d] = (d + r % 3) % 3;
+      if (r / 3 % 2) {
+        const PetscInt t = perm[0];
+
+        perm[0] = perm[1];
+        perm[1] = t;
+        odd     = 1;
+      }
+    } else if (r / 3 % 2) {
+      perm[0] = 1;
+      perm[1] = 0;
+      odd     = 1;
+    }
+    for (PetscInt d = 0; d < 3; ++d) x->perm[d] = perm[d];
+    for (PetscInt d = 0; d < m->dim; ++d) {
+      x->flip[d] = d < m->dim - 1 ? r >> (d + 4) & 1 : odd; /* the last one keeps the lattice right-handed */
+      odd ^= x->flip[d];
+    }
+  }
+  PetscCall(PetscFree2(c, key));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangDestroy(HangMesh *m)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscFree(m->state[l]));
+  PetscCall(PetscFree(m->cell));
+  PetscFunctionReturn(0);
+}
+
+/* is what lies across a cell, by steps in the domain's directions, a coarser cell? */
+static inline PetscBool HangCoarser(const HangMesh *m, const HangCell *c, const PetscInt step[])
+{
+  const PetscInt b[3] = {c->a[0] + step[0], c->a[1] + step[1], c->a[2] + step[2]};
+
+  return HangState(m, c->level, b) == 0 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* mask in the cell's own directions */
+static inline unsigned HangMask(const HangMesh *m, const HangCell *c)
+{
+  unsigned mask = 0;
+  PetscInt side[3];
+
+  for (PetscInt d = 0; d < m->dim; ++d) {
+    const PetscInt up = c->a[c->perm[d]] & 1;
+
+    side[c->perm[d]] = up ? 1 : -1;
+    mask |= (unsigned)(up ^ c->flip[d]) << d;
+  }
+  for (PetscInt d = 0; d < m->dim && c->level; ++d) {
+    PetscInt step[3] = {0, 0, 0};
+
+    step[c->perm[d]] = side[c->perm[d]];
+    if (HangCoarser(m, c, step)) mask |= 1u << (m->dim + d);
+    for (PetscInt v = 1; v < 4 && m->dim == 3; ++v) { /* around the edge along d */
+      const PetscInt e = c->perm[(d + 1) % 3], f = c->perm[(d + 2) % 3];
+
+      step[c->perm[d]] = 0;
+      step[e]          = v & 1 ? side[e] : 0;
+      step[f]          = v & 2 ? side[f] : 0;
+      if (HangCoarser(m, c, step)) mask |= 1u << (6 + d);
+    }
+  }
+  return mask >> m->dim ? mask : 0;
+}
+
+/* lattice place of local node i in the domain's directions */
+static inline void HangPlace(const HangMesh *m, const HangCell *c, PetscInt p, PetscInt i, PetscInt at[])
+{
+  at[2] = 0;
+  for (PetscInt d = 0; d < m->dim; ++d, i /= p + 1) at[c->perm[d]] = c->flip[d] ? p - i % (p + 1) : i % (p + 1);
+}
+
+/* does a node hang? from the geometry, not from the mask */
+static inline PetscBool HangNode(const HangMesh *m, const HangCell *c, PetscInt p, const PetscInt at[])
+{
+  PetscBool hangs = PETSC_FALSE;
+
+  for (PetscInt v = 1; v < (1 << m->dim); ++v) { /* cells that touch the node across these directions */
+    PetscInt  step[3] = {0, 0, 0};
+    PetscBool touch   = PETSC_TRUE;
+
+    for (PetscInt d = 0; d < m->dim; ++d) {
+      if (!(v >> d & 1)) continue;
+      if (at[d] == 0) step[d] = -1;
+      else if (at[d] == p) step[d] = 1;
+      else touch = PETSC_FALSE;
+    }
+    if (touch && HangCoarser(m, c, step)) hangs = PETSC_TRUE;
+  }
+  return hangs;
+}
+
+/* a number for the node `at` of the lattice of cell a at a level */
+static inline PetscInt64 HangName(const HangMesh *m, PetscInt p, PetscInt level, const PetscInt a[], const PetscInt at[])
+{
+  const PetscInt h   = 2 << (m->finest - level);
+  PetscInt64     key = 0;
+
+  for (PetscInt d = 0; d < m->dim; ++d) {
+    const PetscInt pos = at[d] == 0 ? a[d] * h : (at[d] == p ? (a[d] + 1) * h : a[d] * h + h / 2);
+
+    key = (key * ((m->M[d] << (m->finest + 1)) + 1) + pos) * (p + 1) + (at[d] % p ? at[d] : 0);
+  }
+  return key;
+}
+
+typedef struct {
+  PetscInt        np, nc, first, owned, N, ness; /* cells first.. of the mesh are this rank's */
+  PetscInt       *nodes, *ess;
+  PetscReal      *coords; /* [nc][np][dim] */
+  unsigned short *masks;
+} HangArrays;
+
+/* the rank of a cell; `empty` has none, if it is not negative */
+static inline PetscInt HangRank(const HangMesh *m, PetscInt c, PetscInt empty, PetscMPIInt size)
+{
+  const PetscInt s = c * (empty >= 0 && size > 1 ? size - 1 : size) / m->n;
+
+  return empty >= 0 && s >= empty && size > 1 ? s + 1 : s;
+}
+
+/* number[cells][np]: unknowns belong to the first rank that lists them, and so a range to each */
+static inline PetscErrorCode HangNumber(const HangMesh *m, PetscInt p, PetscInt empty, PetscInt number[], HangArrays *a)
+{
+  const PetscInt np = a->np, all = m->n * np;
+  PetscInt64    *key;
+  PetscInt      *owner, *count;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc2(2 * all, &key, all, &owner));
+  PetscCall(PetscCalloc1(size + 1, &count));
+  for (PetscInt i = 0; i < all; ++i) {
+    const HangCell *c = m->cell + i / np;
+    PetscInt        at[3], b[3] = {c->a[0] >> 1, c->a[1] >> 1, c->a[2] >> 1};
+
+    HangPlace(m, c, p, i % np, at);
+    /* a hanging node's place is taken by the one at the same place of the parent's lattice */
+    key[2 * i]     = HangNode(m, c, p, at) ? HangName(m, p, c->level - 1, b, at) : HangName(m, p, c->level, c->a, at);
+    key[2 * i + 1] = i;
+  }
+  qsort(key, all, 2 * sizeof(*key), HangCompare);
+  for (PetscInt k = 0; k < all;) { /* runs of equal names */
+    PetscInt r = size, end = k;
+
+    for (; end < all && key[2 * end] == key[2 * k]; ++end) r = PetscMin(r, HangRank(m, key[2 * end + 1] / np, empty, size));
+    for (; k < end; ++k) owner[key[2 * k + 1]] = r;
+    ++count[r + 1];
+  }
+  for (PetscInt r = 0; r < size; ++r) count[r + 1] += count[r];
+  a->owned = count[rank + 1] - count[rank];
+  a->N     = count[size];
+  for (PetscInt k = 0, g; k < all;) {
+    const PetscInt64 name = key[2 * k];
+
+    g = count[owner[key[2 * k + 1]]]++;
+    for (; k < all && key[2 * k] == name; ++k) number[key[2 * k + 1]] = g;
+  }
+  PetscCall(PetscFree2(key, owner));
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(0);
+}
+
+/* ess[] of the nodes of cell c on facets of the boundary that are essential, by their middle */
+static inline void HangBoundary(const HangMesh *m, PetscInt p, PetscInt c, PetscInt np,
+                                PetscBool (*essential)(PetscInt, const PetscReal[]), const PetscInt number[], PetscBool ess[])
+{
+  const HangCell *x = m->cell + c;
+
+  for (PetscInt d = 0; d < 2 * m->dim; ++d) {
+    PetscInt  step[3] = {x->a[0], x->a[1], x->a[2]}, at[3];
+    PetscReal mid[3];
+
+    step[d / 2] += d % 2 ? 1 : -1;
+    if (HangIndex(m, x->level, step) >= 0) continue;
+    for (PetscInt e = 0; e < m->dim; ++e) mid[e] = (x->a[e] + (e == d / 2 ? d % 2 : 0.5)) / (1 << x->level);
+    if (!essential(m->dim, mid)) continue;
+    for (PetscInt i = 0; i < np; ++i) {
+      HangPlace(m, x, p, i, at);
+      if (at[d / 2] == (d % 2 ? p : 0)) ess[number[c * np + i]] = PETSC_TRUE;
+    }
+  }
+}
+
+/* map(dim, x) moves points; essential(dim, x) says which facets of the boundary are, by their middle; empty:
+   a rank without cells, or -1 */
+static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]),
+                                              PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, HangArrays *a)
+{
+  const PetscInt dim = m->dim, np = PetscPowInt(p + 1, dim), all = m->n * np;
+  PetscInt      *number, at[3];
+  PetscBool     *ess;
+  PetscReal     *z, *w;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc3(all, &number, p + 1, &z, p + 1, &w));
+  z[0] = -1.0;
+  z[p] = 1.0;
+  if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(p + 1, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, w));
+  a->np = np;
+  a->nc = a->ness = 0;
+  PetscCall(HangNumber(m, p, empty, number, a));
+  PetscCall(PetscCalloc1(a->N, &ess));
+  PetscCall(PetscMalloc4(all, &a->nodes, all * dim, &a->coords, m->n, &a->masks, a->N, &a->ess));
+  for (PetscInt c = 0; c < m->n; ++c) {
+    const HangCell *x = m->cell + c;
+
+    if (essential) HangBoundary(m, p, c, np, essential, number, ess);
+    if (HangRank(m, c, empty, size) != rank) continue;
+    if (!a->nc) a->first = c;
+    for (PetscInt i = 0; i < np; ++i) {
+      PetscReal *y = a->coords + (a->nc * np + i) * dim;
+
+      HangPlace(m, x, p, i, at);
+      for (PetscInt d = 0; d < dim; ++d) y[d] = (x->a[d] + 0.5 * (z[at[d]] + 1.0)) / (1 << x->level);
+      if (map) map(dim, y);
+      a->nodes[a->nc * np + i] = number[c * np + i];
+    }
+    a->masks[a->nc++] = (unsigned short)HangMask(m, x);
+  }
+  for (PetscInt g = 0; g < a->N; ++g)
+    if (ess[g] && g % size == rank) a->ess[a->ness++] = g;
+  PetscCall(PetscFree3(number, z, w));
+  PetscCall(PetscFree(ess));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangArraysDestroy(HangArrays *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree4(a->nodes, a->coords, a->masks, a->ess));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangSpace(const HangMesh *m, PetscInt p, const HangArrays *a, HopsSpace *sp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, m->dim, p, a->nc, a->owned, a->nodes, a->masks, p,
+                                              a->coords, a->ness, a->ess, sp));
+  PetscFunctionReturn(0);
+}
