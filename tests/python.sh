@@ -1,12 +1,12 @@
 #!/bin/bash
-# The package of python/, built against the library, passes its own tests on one rank and on three.
+# The package of python/, built against the library, passes its own tests on one rank and, but for PyMFEM's, on three.
 set -eu
 unset PETSC_OPTIONS # Python does not free everything before MPI ends
 suite=${*: -1}
 "$HOPS_SOURCE/python/build" "$HOPS_LIB" "$PWD/package" >log 2>&1 || { cat log; exit 1; }
 [ -n "${PYTHON:-}" ] || for PYTHON in python3 /usr/bin/python3; do ! "$PYTHON" -c 'import petsc4py, pytest' 2>/dev/null || break; done
-export PYTHONPATH=$PWD/package PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$PWD/cache
-for n in 1 3; do
+export PYTHONPATH=$PWD/package${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$PWD/cache
+for n in 1 $([ "$suite" = mfem ] || echo 3); do
   mpiexec --oversubscribe --bind-to none -n $n "$PYTHON" -m pytest -q -p no:cacheprovider "$HOPS_SOURCE/python/tests/test_$suite.py" >log 2>&1 ||
     { cat log; exit 1; }
   echo "$suite on $n: passed"
@@ -25,6 +25,11 @@ done
     requires: dolfinx
     timeoutfactor: 5
     args: dolfinx
+
+  test:
+    suffix: mfem
+    requires: mfem
+    args: mfem
 
 TEST*/
 END
