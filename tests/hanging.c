@@ -592,9 +592,14 @@ int main(int argc, char **argv)
       requires: long
       args: -dim 3 -roots 2,1,1 -finest 2 -order {{5 6}} -part 0.2
 
+    # batches of two cells, most of which have one mask
     test:
       suffix: base
-      args: -dim 3 -roots 2,1,1 -finest 2 -order {{2 3}} -hops_host_isa base
+      args: -dim 3 -roots 2,2,1 -finest 2 -part 0.3 -order {{1 2 3}} -hops_host_isa base
+
+    test:
+      suffix: base_2d
+      args: -dim 2 -finest 3 -order {{1 4 7}} -hops_host_isa base
 
   testset:
     args: -lor_pc_type jacobi -turn
