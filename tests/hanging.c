@@ -659,7 +659,7 @@ int main(int argc, char **argv)
     suffix: attached
     nsize: {{1 3}}
     args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,2,1 -finest 2 -order 3 -essential -attached
-    filter: grep own
+    filter: grep "own matrix"
 
   testset:
     args: -lor_pc_type jacobi -turn -dim 3 -roots 2,1,1 -finest 2 -order 2
