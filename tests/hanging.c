@@ -5,6 +5,7 @@ low-order-refined matrix, right-hand side, errors.\n\
   -turn      : each cell sees the mesh its own way\n\
   -map <n>   : 0 boxes, 1 multilinear, 2 quadratic\n\
   -essential : part of the boundary is essential; -robin : another part has Robin terms\n\
+  -attached  : PCLOR finds the essential unknowns in a code's own matrix\n\
   -empty <r> : a rank without cells\n\
   -mutate <half|edge|transpose> : the independent matrix is made wrong, which must be noticed\n\n";
 
@@ -362,6 +363,43 @@ static PetscErrorCode CompareLOR(const HangMesh *m, PetscInt p, const HangArrays
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a code's own matrix, whose Dirichlet rows tell what is essential: the space does not */
+static PetscErrorCode CompareAttached(const HangMesh *m, PetscInt p, const HangArrays *a, Mat A)
+{
+  HangArrays      free = *a;
+  HopsCoefficient k, c;
+  HopsSpace       sp;
+  Mat             J, L[2];
+  PC              pc[2];
+  PetscReal       e, n;
+
+  PetscFunctionBeginUser;
+  free.ness = 0;
+  PetscCall(HangSpace(m, p, &free, &sp));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &J));
+  PetscCall(MatSetHopsSpace(J, sp));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, m->dim * (m->dim + 1) / 2, TestKappa, NULL, &k));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &c));
+  PetscCall(LORMatrix(A, 4, &pc[0], &L[0]));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[1]));
+  PetscCall(PCSetOperators(pc[1], J, J));
+  PetscCall(PCSetType(pc[1], PCLOR));
+  PetscCall(PCLORSetCoefficients(pc[1], k, c));
+  PetscCall(PCSetFromOptions(pc[1]));
+  PetscCall(PCSetUp(pc[1]));
+  PetscCall(PCLORGetMat(pc[1], &L[1]));
+  PetscCall(MatNorm(L[0], NORM_INFINITY, &n));
+  PetscCall(MatAXPY(L[0], -1.0, L[1], DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(L[0], NORM_INFINITY, &e));
+  PetscCall(Say("a code's own matrix", e / n, 1e-13));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(PCDestroy(&pc[i]));
+  PetscCall(MatDestroy(&J));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* values at a point of each cell */
 static PetscErrorCode CompareValues(HopsSpace sp, HopsSpace spb, Vec x, Vec u)
 {
@@ -497,7 +535,7 @@ static PetscErrorCode CreateMesh(HangMesh *m)
 int main(int argc, char **argv)
 {
   PetscInt   p = 2, map = 0, empty = -1;
-  PetscBool  essential = PETSC_FALSE, robins;
+  PetscBool  essential = PETSC_FALSE, robins, attached;
   HangMesh   m;
   HangArrays a;
   PetscInt  *all;
@@ -532,6 +570,8 @@ int main(int argc, char **argv)
   PetscCall(CompareOperator(A, hat, L, wrong, ess));
   PetscCall(CompareMatrices(A, hat, L, ess));
   PetscCall(CompareLOR(&m, p, &a, all, A, hat, ess));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-attached", &attached));
+  if (attached) PetscCall(CompareAttached(&m, p, &a, A));
   PetscCall(CompareFunctions(sp, spb, p, L, ess, map == 0));
   PetscCall(ISDestroy(&ess));
   PetscCall(MatDestroy(&A));
@@ -592,9 +632,14 @@ int main(int argc, char **argv)
       requires: long
       args: -dim 3 -roots 2,1,1 -finest 2 -order {{5 6}} -part 0.2
 
+    # batches of two cells, most of which have one mask
     test:
       suffix: base
-      args: -dim 3 -roots 2,1,1 -finest 2 -order {{2 3}} -hops_host_isa base
+      args: -dim 3 -roots 2,2,1 -finest 2 -part 0.3 -order {{1 2 3}} -hops_host_isa base
+
+    test:
+      suffix: base_2d
+      args: -dim 2 -finest 3 -order {{1 4 7}} -hops_host_isa base
 
   testset:
     args: -lor_pc_type jacobi -turn
@@ -609,6 +654,12 @@ int main(int argc, char **argv)
       suffix: 3d_mapped
       nsize: {{1 3}}
       args: -dim 3 -roots 2,1,1 -finest 2 -order 2 -map {{1 2}} -essential -part 0.3 -pc_lor_drop_tol 0
+
+  test:
+    suffix: attached
+    nsize: {{1 3}}
+    args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,2,1 -finest 2 -order 3 -essential -attached
+    filter: grep "own matrix"
 
   testset:
     args: -lor_pc_type jacobi -turn -dim 3 -roots 2,1,1 -finest 2 -order 2

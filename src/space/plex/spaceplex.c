@@ -200,6 +200,9 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscInt order, PetscSection *section)
   The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The
   element maps are those of the DM's coordinate field, of any order.
 
+  A mesh with a tree (`DMPlexSetTree()`, or a converted `DMFOREST`) may have hanging nodes, on the host.
+  Neighbours differ by one level.
+
   A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises
   `PETSC_ERR_SUP`.
 
@@ -257,6 +260,10 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 . space - the space; essential unknowns are absent from its vectors
 
   Level: beginner
+
+  Note:
+  Hanging nodes are taken as by `HopsSpaceCreateFromDM()`. Where one is essential its parent is, too, or it
+  is refused.
 
 .seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateHCurl()`, `HopsSpaceSetEssentialFunction()`,
 `HopsSpaceGetDM()`

@@ -133,6 +133,99 @@ static int HangList(const struct _HopsPAKernel *k, PetscInt b, int list[])
 }
 
 /*
+  out += the diagonal of the form, of functions that are tensor products: in direction x that of node end[x],
+  or of all P nodes where free[x], after J of the cell's half. a and b are scratch
+*/
+static void HangTensor(const struct _HopsPAKernel *k, unsigned hanging, const int free[3], const int end[3], const vec d[], vec a[],
+                       vec b[], vec out[])
+{
+  const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nd = k->diffusion ? dim * (dim + 1) / 2 : 0,
+            nq = HopsHostPower(Q, dim);
+
+  for (int t = 0, r = 0, c = 0; t < nc; t++) {
+    int kind[3] = {0, 0, 0}, inner = 1, outer = nq;
+
+    for (int q = 0; q < nq; q++) a[q] = d[q * nc + t] * (t < nd && r != c ? 2. : 1.);
+    if (t < nd) {
+      kind[r] = kind[c] = r == c ? 2 : 1;
+      if (++c == dim) c = ++r;
+    }
+    for (int x = 0; x < dim; x++) {
+      const int     n    = free[x] ? P : 1;
+      const double *A    = k->square + ((3 * (free[x] ? (int)(hanging >> x & 1) : 2) + kind[x]) * P + (free[x] ? 0 : end[x])) * Q;
+      vec          *swap = a;
+
+      outer /= Q;
+      for (int o = 0; o < outer; o++)
+        for (int m = 0; m < n; m++)
+          for (int i = 0; i < inner; i++) {
+            vec s = {0};
+
+            for (int q = 0; q < Q; q++) s += A[m * Q + q] * a[(o * Q + q) * inner + i];
+            b[(o * n + m) * inner + i] = s;
+          }
+      inner *= n;
+      a = b;
+      b = swap;
+    }
+    for (int i = 0; i < inner; i++) out[i] += a[i];
+  }
+}
+
+/* along[node]: the directions, as bits, in which what J makes of a node's function is more than one node's,
+   if that is a tensor product: the node is on one hanging facet, or edge, alone; else 0 */
+static void HangAlong(const struct _HopsPAKernel *k, unsigned hanging, int along[])
+{
+  const int P = k->P, nn = HopsHostPower(P, k->dim);
+  int       start[2 * HOPS_HOST_MAXLINE], step;
+
+  for (int n = 0; n < nn; n++) along[n] = 0;
+  for (int a = 0; a < k->dim; a++)
+    for (int j = HopsHangingLines(k->dim, P, hanging, a, start); j--;) {
+      const int x = HopsHangingLine(P, hanging, a, start[j], &step);
+
+      for (int m = 0; m < P; m++) along[x + m * step] |= 1 << a;
+    }
+  for (int n = 0; n < nn; n++) {
+    unsigned facets = 0;
+
+    for (int d = 0, i = n; d < k->dim; d++, i /= P)
+      if (HopsHangingFacets(k->dim, hanging) >> d & 1 && i % P == (hanging >> d & 1 ? P - 1 : 0)) facets |= 1u << d;
+    if (facets ? facets & (facets - 1) || (unsigned)along[n] & facets : along[n] & (along[n] - 1)) along[n] = 0;
+  }
+}
+
+/* The entries of all such nodes, in d[node]; done[node] = 1. All lanes have one mask */
+static void HangTensors(const struct _HopsPAKernel *k, unsigned hanging, const vec qdata[], vec d[], const int along[], int done[])
+{
+  const int dim = k->dim, P = k->P, nn = HopsHostPower(P, dim), st[3] = {1, P, P * P};
+  vec      *out = (vec *)k->e;
+
+  for (int n = 0; n < nn; n++) {
+    int free[3] = {0, 0, 0}, end[3] = {0, 0, 0}, base = 0, size = 1, index[3] = {1, 1, 1};
+
+    if (done[n] || !along[n]) continue;
+    for (int x = 0; x < dim; x++) {
+      free[x]  = along[n] >> x & 1;
+      end[x]   = n / st[x] % P;
+      index[x] = free[x] ? P : 1;
+      size *= index[x];
+      if (!free[x]) base += end[x] * st[x];
+    }
+    for (int i = 0; i < size; i++) out[i] = (vec){0};
+    HangTensor(k, hanging, free, end, qdata, (vec *)k->g, (vec *)k->g + HopsHostPower(PetscMax(P, k->Q), dim), out);
+    for (int i = 0; i < size; i++) { /* of others on the facet this is no entry */
+      const int v =
+        base + (free[0] ? i % P : 0) + (free[1] ? i / index[0] % P * P : 0) + (free[2] ? i / (index[0] * index[1]) * P * P : 0);
+
+      if (along[v] != along[n]) continue;
+      d[v]    = out[i];
+      done[v] = 1;
+    }
+  }
+}
+
+/*
   The diagonal entries of nodes on lines, d_i = e_i^T J^T A J e_i: where facets meet J e_i is no tensor
   product. They are left in the scratch vectors of hanging nodes, behind which the list of these nodes is;
   returns their number
@@ -141,15 +234,21 @@ static int HangDiagonal(const struct _HopsPAKernel *k, PetscInt b, const real qd
 {
   const int nn = HopsHostPower(k->P, k->dim);
   vec      *e = (vec *)k->e, *d = (vec *)k->hung;
-  int      *list = (int *)(void *)(d + nn), n = HangList(k, b, list);
+  int      *list = (int *)(void *)(d + nn), *along = list + nn, *done = along + nn, n = HangList(k, b, list);
 
+  for (int i = 0; i < nn; i++) done[i] = 0;
+  if (k->hangs[b] == 1) {
+    HangAlong(k, k->hang[b * W], along);
+    HangTensors(k, k->hang[b * W], (const vec *)qdata, d, along, done);
+  }
   for (int i = 0; i < n; i++) {
+    if (done[list[i]]) continue;
     for (int j = 0; j < nn; j++) e[j] = (vec){0};
     e[list[i]] = (vec){0} + 1;
     Hang(k, b, 0, e);
     k->cell(k, qdata);
     Hang(k, b, 1, e);
-    d[i] = e[list[i]];
+    d[list[i]] = e[list[i]];
   }
   return n;
 }
@@ -160,6 +259,6 @@ static void HangDiagonalPut(const struct _HopsPAKernel *k, int n, vec e[])
   const vec *d    = (const vec *)k->hung;
   const int *list = (const int *)(const void *)(d + HopsHostPower(k->P, k->dim));
 
-  for (int i = 0; i < n; i++) e[list[i]] = d[i];
+  for (int i = 0; i < n; i++) e[list[i]] = d[list[i]];
 }
 #endif

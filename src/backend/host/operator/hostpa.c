@@ -119,6 +119,33 @@ static void FillIndices(HopsPAKernel k)
     }
 }
 
+/* Products of the 1D basis with itself, after J of either half or none, for the diagonal */
+static PetscErrorCode FillSquares(HopsPAKernel k, const HopsBasis *basis)
+{
+  const int P = k->P, Q = k->Q;
+  double   *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(9 * P * Q, &k->square));
+  s = k->square;
+  for (int half = 0; half < 3; half++)
+    for (int i = 0; i < P; i++)
+      for (int q = 0; q < Q; q++) {
+        double b = 0, d = 0;
+
+        for (int v = 0; v < P; v++) {
+          const double j = half == 2 ? v == i : (half ? k->J[(P - 1 - v) * P + P - 1 - i] : k->J[v * P + i]);
+
+          b += j * basis->B[q * P + v];
+          d += j * basis->D[q * P + v];
+        }
+        s[((3 * half + 0) * P + i) * Q + q] = b * b;
+        s[((3 * half + 1) * P + i) * Q + q] = b * d;
+        s[((3 * half + 2) * P + i) * Q + q] = d * d;
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What hanging nodes need: masks by batch, lanes as in FillIndices(); the matrix and its transpose */
 static PetscErrorCode FillHanging(HopsPAKernel k, const unsigned short hang[])
 {
@@ -248,6 +275,7 @@ static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(k->weights));
   PetscCall(PetscFree3(k->hang, k->hangs, k->J));
+  PetscCall(PetscFree(k->square));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,6 +342,7 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   if (space->hanging) {
     k->hung = k->e + (nwork - 2 * nn) * k->W;
     PetscCall(FillHanging(k, space->hang));
+    PetscCall(FillSquares(k, basis));
   }
   FillIndices(k);
   PetscCall(HopsHostPiecesCreate(space, end, (int)nn * k->W, k->idx, &k->pieces));

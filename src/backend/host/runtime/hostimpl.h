@@ -102,6 +102,9 @@ struct _HopsPAKernel {
   unsigned short *hang;
   unsigned char  *hangs;
   HopsHostReal   *J, *hung;
+  /* for the diagonal: [3] J of the lower half, of the upper one, none; [3] products B B, B D, D D of what
+     the basis becomes by it; [P][Q] */
+  double *square;
 };
 
 /* A field on one side of a form with full tensors */
