@@ -8,6 +8,7 @@ or a DM carries.\n\
   -rows <identity|rows|scaled|none>          : Dirichlet rows, with columns; without; with -diag on the diagonal; none\n\
   -diag <d>                                  : 37 by default\n\
   -islands                                   : some rows inside have a diagonal entry alone, too\n\
+  -untold                                    : nobody attaches the null space either\n\
   -kappa <smooth|power|jump>                 : the coefficient that nobody tells\n\
   -errors                                    : what is refused\n\n";
 
@@ -122,7 +123,7 @@ static PetscErrorCode CreateMatrix(const Box *b, PetscBool spread, HopsPointFunc
 }
 
 /* the solver of options alone finds what the matrix was multiplied with */
-static PetscErrorCode Solve(Mat A, KSP ksp, PetscInt most)
+static PetscErrorCode Solve(Mat A, Mat P, PetscBool untold, KSP ksp, PetscInt most)
 {
   Vec          x, y, b;
   PetscRandom  r;
@@ -139,6 +140,11 @@ static PetscErrorCode Solve(Mat A, KSP ksp, PetscInt most)
   PetscCall(MatGetNullSpace(A, &nsp));
   if (nsp) PetscCall(MatNullSpaceRemove(nsp, x));
   PetscCall(MatMult(A, x, b));
+  PetscCall(PetscObjectReference((PetscObject)nsp));
+  if (untold) {
+    PetscCall(MatSetNullSpace(A, NULL));
+    PetscCall(MatSetNullSpace(P, NULL));
+  }
   PetscCall(KSPSolve(ksp, b, y));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecAXPY(y, -1.0, x));
@@ -150,6 +156,7 @@ static PetscErrorCode Solve(Mat A, KSP ksp, PetscInt most)
   if (its <= 2 || its > most) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations\n", its));
   if (error >= 1e-7 * norm) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %g\n", (double)(error / norm)));
   PetscCall(PetscRandomDestroy(&r));
+  PetscCall(MatNullSpaceDestroy(&nsp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&b));
@@ -271,7 +278,7 @@ int main(int argc, char **argv)
   Box          box = {.dim = 2, .p = 4, .cells = {4, 3, 2}};
   PetscInt     nn = 3, most = 30;
   PetscBool    spread = PETSC_FALSE, shell = PETSC_FALSE, nodiagonal = PETSC_FALSE, list = PETSC_TRUE, errors = PETSC_FALSE;
-  PetscBool    power, jump;
+  PetscBool    power, jump, untold = PETSC_FALSE;
   char         carrier[16] = "mat", rows[16] = "identity", kappa[16] = "smooth";
   HopsSpace    sp;
   MatNullSpace nsp;
@@ -290,6 +297,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-carrier", carrier, sizeof(carrier), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-nodiagonal", &nodiagonal, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-list", &list, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-untold", &untold, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rows", rows, sizeof(rows), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-kappa", kappa, sizeof(kappa), NULL));
   PetscCall(PetscStrcmp(kappa, "power", &power));
@@ -313,7 +321,7 @@ int main(int argc, char **argv)
   PetscCall(KSPSetTolerances(ksp, 1e-11, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(Attach(carrier, sp, A, shell ? A : P, ksp));
   PetscCall(HopsSpaceDestroy(&sp)); /* who carries it keeps it */
-  PetscCall(Solve(A, ksp, most));
+  PetscCall(Solve(A, P, untold, ksp, most));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&P));
@@ -400,6 +408,10 @@ int main(int argc, char **argv)
     test:
       suffix: neumann
       args: -rows none -kappa power -cells 6,6 -most 40
+      nsize: {{1 3}}
+    test:
+      suffix: untold
+      args: -rows none -untold -order {{4 6}} -cells 4,4 -ksp_type {{cg gmres}}
       nsize: {{1 3}}
 
   test:

@@ -371,7 +371,9 @@ static PetscErrorCode PCLORBetweenCheckConstants(PC pc, PC_LOR *lor)
              "null "
              "space (MatSetNullSpace())",
              lor->name);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+          "The operator takes constants to zero: attach its null space (MatSetNullSpace()), without which the inner solver inverts "
+          "rounding errors");
 }
 
 /* P with squared entries, times a vector of the space, transposed */

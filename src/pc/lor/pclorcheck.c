@@ -51,22 +51,40 @@ static PetscErrorCode PCLORConstants(Mat A, HopsSpace sp, Vec other, PetscReal *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the operator is its own form there is nothing to compare, nor where the form may leave terms out */
-static PetscErrorCode PCLORComparable(PC pc, PC_LOR *lor, PetscBool *yes)
+/* The operator to compare with, or NULL: none of the form's own, nor one whose products have the errors of
+   finite differences. *look: can the matrix be singular, and nobody said so? Not where the form leaves
+   terms out */
+static PetscErrorCode PCLORComparable(PC pc, PC_LOR *lor, PetscBool *look, Mat *with)
 {
   MatNullSpace nsp;
   PetscBool    own, mffd, mult;
 
   PetscFunctionBegin;
-  *yes = PETSC_FALSE;
+  *with = NULL;
   PetscCall(MatGetNullSpace(lor->mat, &nsp)); /* the operator's */
-  if (nsp || lor->form->space->family != HOPS_H1 || lor->ignoreconvection || lor->ignoreboundary)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  *look = !nsp && lor->form->space->family == HOPS_H1 && !lor->ignoreconvection && !lor->ignoreboundary ? PETSC_TRUE : PETSC_FALSE;
+  if (!*look) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &own));
   if (lor->userdiffusion || lor->usermass) own = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATMFFD, &mffd)); /* its products have the errors of finite differences */
-  PetscCall(MatHasOperation(pc->pmat, MATOP_MULT, &mult));
-  *yes = !own && !mffd && mult ? PETSC_TRUE : PETSC_FALSE;
+  if (own && pc->mat == pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  *with = own ? pc->mat : pc->pmat;
+  PetscCall(PetscObjectTypeCompare((PetscObject)*with, MATMFFD, &mffd));
+  PetscCall(MatHasOperation(*with, MATOP_MULT, &mult));
+  if (mffd || !mult) *with = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator is singular and nobody said so: the inner solver must know, or it inverts rounding errors and
+   a Krylov method ends with a wrong solution */
+static PetscErrorCode PCLORSetConstants(PC pc, PC_LOR *lor)
+{
+  MatNullSpace nsp;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(pc, "operator and low-order-refined matrix take constants to zero: it gets the null space of constants\n"));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &nsp));
+  PetscCall(MatSetNullSpace(lor->mat, nsp));
+  PetscCall(MatNullSpaceDestroy(&nsp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,19 +94,22 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
   MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
   PetscInt        ness;
   PetscReal       worst, sum[2];
-  PetscBool       comparable, singular;
-  Vec             d = NULL;
+  PetscBool       look = PETSC_FALSE, singular;
+  Vec             d    = NULL;
+  Mat             with;
 
   PetscFunctionBegin;
-  PetscCall(PCLORComparable(pc, lor, &comparable));
-  if (!comparable) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORComparable(pc, lor, &look, &with));
+  if (!look) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MPIU_Allreduce(&lor->form->space->ness, &ness, 1, MPIU_INT, MPI_SUM, comm));
+  if (!with && (ness || HopsFormValue(lor->form) || HopsFormHas(lor->form, HOPS_BOUNDARY))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORConstants(lor->lor.mat, lor->form->space, NULL, &worst, sum));
   singular = worst <= zero ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MPIU_Allreduce(&lor->form->space->ness, &ness, 1, MPIU_INT, MPI_SUM, comm));
-  if (!singular && !ness) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!with && singular) PetscCall(PCLORSetConstants(pc, lor));
+  if (!with || (!singular && !ness)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceCreateVec(lor->form->space, &d));
   PetscCall(MatGetDiagonal(lor->lor.mat, d));
-  PetscCall(PCLORConstants(pc->pmat, NULL, d, &worst, sum));
+  PetscCall(PCLORConstants(with, NULL, d, &worst, sum));
   PetscCall(VecDestroy(&d));
   PetscCheck(!singular || worst <= some || PetscAbsReal(sum[0]) < 0.01 * sum[1], comm, PETSC_ERR_ARG_INCOMP,
              "The low-order-refined matrix is singular (it takes constants to zero) and the operator is not: the space has no "
@@ -103,5 +124,6 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
              "rows and the space agree, "
              "or attach the operator's null space (MatSetNullSpace())",
              ness);
+  if (singular && worst <= some) PetscCall(PCLORSetConstants(pc, lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

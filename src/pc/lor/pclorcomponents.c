@@ -333,6 +333,11 @@ PetscErrorCode PCLORCheckComponents(PC pc, PC_LOR *lor)
                "zero), and the operator is not: give %sSetCoefficients() (-pc_lor_mass) the mass; where the operator is singular, "
                "attach its null space (MatSetNullSpace())",
                c, lor->name);
+    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+            "The operator takes what is constant in component %" PetscInt_FMT
+            " to zero: attach its null space (MatSetNullSpace()), "
+            "without which the inner solver inverts rounding errors",
+            c);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
