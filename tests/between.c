@@ -468,6 +468,10 @@ int main(int argc, char **argv)
       suffix: empty
       args: -n 1 -order 3
       nsize: 4
+    test:
+      suffix: hierarchical_empty
+      args: -hierarchical -n 2 -order 4
+      nsize: 7
 
   test:
     suffix: compare

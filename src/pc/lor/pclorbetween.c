@@ -17,7 +17,8 @@
 
 struct _HopsLORBetween {
   PetscInt     n;         /* owned unknowns of the operator */
-  HopsRow     *row;       /* [n] what its rows are, or NULL: it cannot tell */
+  PetscBool    tells;     /* on all ranks alike: a rank without unknowns has no arrays */
+  HopsRow     *row;       /* [n] what its rows are, where it tells */
   PetscScalar *q;         /* [n] */
   PetscInt     ness;      /* of the nodes, with a transformation */
   PetscInt    *ess;       /* [ness] owned unknowns of the space */
@@ -213,7 +214,7 @@ static PetscErrorCode PCLORBetweenSetNodes(PC_LOR *lor, HopsSpace sp, PetscBool 
   PetscBool      *ess;
 
   PetscFunctionBegin;
-  if (!listed && b->row) {
+  if (!listed && b->tells) {
     PetscCall(PetscMalloc1(sp->nT, &ess));
     PetscCall(PCLORBetweenFindNodes(lor, sp, ess));
     PetscCall(PCLORSetFound(lor, sp, ess));
@@ -243,6 +244,7 @@ PetscErrorCode PCLORBetweenFind(PC pc, PC_LOR *lor, HopsSpace sp, HopsSpace *use
   PetscCall(HopsSpaceCreateVec(sp, &b->xs));
   PetscCall(VecDuplicate(b->xs, &b->ys));
   PetscCall(PCLORRowsTell(pc, lor, NULL, sp, 0, &tell));
+  b->tells = tell;
   if (tell) {
     PetscCall(PetscMalloc1(b->n, &b->row));
     PetscCall(PetscMalloc1(b->n, &b->q));
