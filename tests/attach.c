@@ -254,6 +254,15 @@ static PetscErrorCode Errors(const Box *b)
   PetscCall(MatShift(Z, 1e-3));
   PetscCall(NewPC(Z, sp, PCLOR, &pc));
   EXPECT("mass alone keeps it regular", PCSetUp(pc), "low-order-refined matrix is singular|-pc_lor_mass");
+  {
+    const PetscScalar minus = -1.0;
+    HopsCoefficient   cf;
+
+    PetscCall(NewPC(A, sp, PCLOR, &pc));
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &minus, &cf));
+    PetscCall(PCLORSetCoefficients(pc, cf, NULL));
+    EXPECT("a negative diffusion", PCSetUp(pc), "diffusion coefficient that was told|negative somewhere");
+  }
   PetscCall(PetscOptionsInsertString(NULL, "-pc_lor_mass -1"));
   EXPECT("a negative mass", PCSetFromOptions(pc), "-pc_lor_mass|not negative");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_mass"));

@@ -2,6 +2,7 @@ static char help[] =
   "Operators whose unknowns are others than the space's: hanging nodes by a prolongation, hierarchical bases by a transformation.\n\
   -order <p> -n <n>  : n^2 coarse cells beside (2n)^2 fine ones, or n^2 cells\n\
   -hierarchical      : a basis of vertices and bubbles in place of hanging nodes\n\
+  -list              : with that, a space with a list of essential unknowns\n\
   -true              : the operator has no unknowns for constrained nodes\n\
   -kappa <0|1>       : 10^(2x) in place of a smooth coefficient\n\
   -tell              : the coefficient\n\
@@ -249,8 +250,10 @@ static PetscErrorCode BoxMatrix(const Box *b, const BoxArrays *a, const PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a space on n^2 cells; P takes vertices and bubbles to nodes, Q back */
-static PetscErrorCode Hierarchical(PetscInt p, PetscInt n, HopsSpace *sp, Mat *P, Mat *Q, Vec *mark)
+/* a space on n^2 cells, and one with a list of essential unknowns, less the last `fewer` of each rank; P
+   takes vertices and bubbles to nodes, Q back */
+static PetscErrorCode Hierarchical(PetscInt p, PetscInt n, PetscInt fewer, HopsSpace *sp, HopsSpace *listed, Mat *P, Mat *Q,
+                                   Vec *mark)
 {
   Box       box = {.dim = 2, .p = p, .cells = {n, n, 1}};
   BoxArrays a;
@@ -260,6 +263,8 @@ static PetscErrorCode Hierarchical(PetscInt p, PetscInt n, HopsSpace *sp, Mat *P
   PetscCall(BoxSetUp(&box));
   PetscCall(BoxArraysCreate(&box, PETSC_FALSE, PETSC_TRUE, &a));
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, 2, p, a.nc, a.owned, a.nodes, a.coords, 0, NULL, sp));
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, 2, p, a.nc, a.owned, a.nodes, a.coords, PetscMax(a.ness - fewer, 0), a.ess,
+                                      listed));
   CellBasis(p + 1, box.z, V, S);
   PetscCall(BoxMatrix(&box, &a, V, P));
   PetscCall(BoxMatrix(&box, &a, S, Q));
@@ -332,6 +337,40 @@ static PetscErrorCode Compare(Mat PA, Mat P, Vec mark, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a transformation that leaves unknowns out, and a list that is not the operator's */
+static PetscErrorCode TransformationErrors(void)
+{
+  Mat             PA, A, B, P, Q;
+  Vec             mark, zero;
+  HopsSpace       sp, listed;
+  HopsCoefficient kappa;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Hierarchical(4, 3, 1, &sp, &listed, &P, &Q, &mark));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestKappa, NULL, &kappa));
+  PetscCall(FormMatrix(sp, kappa, &PA, &A));
+  PetscCall(Product(A, P, mark, &B));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCSetOperators(pc, B, B));
+  PetscCall(PCLORSetSpace(pc, listed));
+  PetscCall(PCLORSetTransformation(pc, Q));
+  EXPECT("a list that is too short", PCSetUp(pc), "is not in the space's list|to an unknown with a Dirichlet row");
+  PetscCall(PCLORSetSpace(pc, sp));
+  PetscCall(MatCreateVecs(Q, NULL, &zero));
+  PetscCall(VecSet(zero, 1.0));
+  for (PetscInt i = 0; i < 13 * 13; i += 7) PetscCall(VecSetValue(zero, i, 0.0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(zero));
+  PetscCall(VecAssemblyEnd(zero));
+  PetscCall(MatDiagonalScale(Q, zero, NULL));
+  EXPECT("rows of zeros", PCSetUp(pc), "takes no free node to unknown");
+  PetscCall(MatZeroEntries(Q));
+  PetscCall(PCLORSetTransformation(pc, Q));
+  EXPECT("all zero", PCSetUp(pc), "takes no free node to unknown");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Errors(Mat A, HopsSpace sp, Mat P, Mat PA)
 {
   Mat B, Q;
@@ -374,6 +413,7 @@ static PetscErrorCode Errors(Mat A, HopsSpace sp, Mat P, Mat PA)
   EXPECT("no Dirichlet rows", PCSetUp(pc), "is singular|-pc_lor_mass");
   PetscCall(PCLORSetProlongation(pc, NULL));
   PetscCall(PCLORSetTransformation(pc, P));
+  PetscCall(TransformationErrors());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,10 +421,11 @@ int main(int argc, char **argv)
 {
   Hanging   h            = {.p = 4, .n = 3};
   PetscInt  most         = 30;
+  PetscBool list         = PETSC_FALSE;
   PetscBool hierarchical = PETSC_FALSE, only = PETSC_FALSE, power = PETSC_FALSE, tell = PETSC_FALSE, compare = PETSC_FALSE,
             errors = PETSC_FALSE;
   HopsCoefficient kappa;
-  HopsSpace       sp;
+  HopsSpace       sp, listed = NULL;
   Mat             PA, A, P, Q = NULL, B;
   Vec             mark;
   KSP             ksp;
@@ -396,13 +437,14 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &h.n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-hierarchical", &hierarchical, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-list", &list, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-true", &only, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-kappa", &power, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-tell", &tell, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, power ? Power : TestKappa, NULL, &kappa));
-  if (hierarchical) PetscCall(Hierarchical(h.p, h.n, &sp, &P, &Q, &mark));
+  if (hierarchical) PetscCall(Hierarchical(h.p, h.n, 0, &sp, &listed, &P, &Q, &mark));
   else {
     PetscCall(HangingSpace(&h));
     PetscCall(HangingColumns(&h, only));
@@ -418,7 +460,7 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  PetscCall(MatSetHopsSpace(B, sp));
+  PetscCall(MatSetHopsSpace(B, list ? listed : sp));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
@@ -439,6 +481,7 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&mark));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HopsSpaceDestroy(&listed));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -458,7 +501,7 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
     test:
       suffix: hierarchical
-      args: -hierarchical -order {{2 6}}
+      args: -hierarchical -order {{2 6}} -list {{0 1}}
       nsize: {{1 3}}
     test:
       suffix: hierarchical_power
@@ -468,6 +511,10 @@ int main(int argc, char **argv)
       suffix: empty
       args: -n 1 -order 3
       nsize: 4
+    test:
+      suffix: hierarchical_empty
+      args: -hierarchical -n 2 -order 4
+      nsize: 7
 
   test:
     suffix: compare

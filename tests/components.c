@@ -310,6 +310,39 @@ static PetscErrorCode Compare(const Box *b, const BoxArrays *a, Fix fix, Mat A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* coefficients with which no form is positive: constants, and in one cell of all */
+static PetscErrorCode NegativeErrors(Mat A, HopsSpace sp, PetscInt nc)
+{
+  const PetscScalar lame[3][2] = {{-5.0, 1.0}, {-1.5, 1.0}, {1.0, 0.0}}, one = 1.0;
+  HopsCoefficient   cf[2];
+  PetscScalar      *v;
+  PetscMPIInt       rank;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(NewPC(A, sp, &pc));
+  for (PetscInt i = 0; i < 3; ++i) {
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &lame[i][k], &cf[k]));
+    PetscCall(PCLORSetElasticity(pc, cf[0], cf[1]));
+    EXPECT("constants of no elasticity", PCSetUp(pc), "negative somewhere|mu positive");
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsCoefficientDestroy(&cf[k]));
+  }
+  PetscCall(PetscMalloc1(nc, &v));
+  for (PetscInt c = 0; c < nc; ++c) v[c] = c || rank ? 1.0 : -1.5;
+  PetscCall(HopsCoefficientCreateCell(sp, 1, v, &cf[0]));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &cf[1]));
+  PetscCall(PCLORSetElasticity(pc, cf[0], cf[1]));
+  EXPECT("a cell of no elasticity", PCSetUp(pc), "negative somewhere|mu positive");
+  PetscCall(PCLORSetElasticity(pc, NULL, NULL));
+  PetscCall(PCLORSetCoefficients(pc, cf[0], NULL));
+  EXPECT("a cell of negative diffusion", PCSetUp(pc), "diffusion coefficient that was told|negative somewhere");
+  PetscCall(PCLORSetCoefficients(pc, cf[1], NULL));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Errors(const Box *b, const BoxArrays *a, Mat A, HopsSpace sp)
 {
   HopsSpace listed;
@@ -318,6 +351,7 @@ static PetscErrorCode Errors(const Box *b, const BoxArrays *a, Mat A, HopsSpace 
   PC        pc;
 
   PetscFunctionBeginUser;
+  PetscCall(NegativeErrors(A, sp, a->nc));
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, a->nc, a->owned, a->nodes, a->coords, 1, all, &listed));
   PetscCall(NewPC(A, listed, &pc));
   EXPECT("a list", PCSetUp(pc), "list of essential unknowns|without a list");

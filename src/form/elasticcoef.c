@@ -22,6 +22,15 @@ static PetscErrorCode HopsElasticDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* lambda + 2 mu; where elasticity is not positive (mu must be, and lambda + mu not negative) a negative
+   value, which readers refuse: lambda + 2 mu and mu may hide it */
+static inline PetscScalar HopsElasticOwn(PetscScalar lambda, PetscScalar mu)
+{
+  const PetscReal m = PetscRealPart(mu), bulk = PetscRealPart(lambda) + m;
+
+  return m > 0.0 && bulk >= -1e-12 * m ? lambda + 2.0 * mu : -PetscAbsScalar(lambda) - PetscAbsScalar(mu);
+}
+
 static PetscErrorCode HopsCoefficientEvaluate_Elastic(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                       const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
@@ -37,7 +46,7 @@ static PetscErrorCode HopsCoefficientEvaluate_Elastic(HopsCoefficient cf, HopsSp
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscScalar lambda = v[0].v[c * v[0].cstride + q * v[0].pstride], mu = v[1].v[c * v[1].cstride + q * v[1].pstride];
 
-      for (PetscInt d = 0; d < cf->nc; ++d) out[(c * nq + q) * cf->nc + d] = mu + (d == e->component ? lambda + mu : 0.0);
+      for (PetscInt d = 0; d < cf->nc; ++d) out[(c * nq + q) * cf->nc + d] = d == e->component ? HopsElasticOwn(lambda, mu) : mu;
     }
   for (PetscInt i = 0; i < 2; ++i) PetscCall(PetscFree(work[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,7 +61,7 @@ PetscErrorCode HopsCoefficientCreateElastic_Private(PetscInt dim, HopsCoefficien
   if (HopsCoefficientIsConstant(lambda) && HopsCoefficientIsConstant(mu)) {
     PetscScalar v[3];
 
-    for (PetscInt d = 0; d < dim; ++d) v[d] = mu->values[0] + (d == component ? lambda->values[0] + mu->values[0] : 0.0);
+    for (PetscInt d = 0; d < dim; ++d) v[d] = d == component ? HopsElasticOwn(lambda->values[0], mu->values[0]) : mu->values[0];
     PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)mu), dim, v, cf));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -55,9 +55,10 @@ typedef struct {
      built */
   PetscReal droptol;
   PetscInt  constraintentries; /* of a hanging node's row; 0: all. The same */
-  /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric
-     phase */
-  PetscBool negative[2];
+  /* is the derivative's coefficient, or the mass, negative somewhere (the first is warned of too where it is
+     zero all over a cell, the last leaves that out)? On all ranks alike after the numeric phase */
+  PetscBool negative[3];
+  PetscBool told; /* the derivative's coefficient was told: refused where it is negative */
 } HopsLOR;
 
 /* Where the low-order-refined matrix takes coefficients: as its operator does where cells meet */

@@ -61,7 +61,12 @@ PetscErrorCode HopsLORWarn(HopsLOR *lor)
   PetscMPIInt              rank;
 
   PetscFunctionBegin;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, lor->negative, 2, HOPS_MPI_BOOL, MPI_LOR, comm));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, lor->negative, 3, HOPS_MPI_BOOL, MPI_LOR, comm));
+  PetscCheck(!lor->told || !lor->negative[2], comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The %s coefficient that was told (PCLORSetCoefficients(), PCLORSetElasticity()) is negative somewhere, and the "
+             "low-order-refined matrix would be indefinite: give one that is not negative; of elasticity, mu positive and lambda + "
+             "mu not negative",
+             terms[lor->space->family]);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->negative[0])

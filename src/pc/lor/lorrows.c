@@ -77,6 +77,9 @@ static PetscErrorCode HopsLORCheckSign(HopsLOR *lor, PetscInt n, const HopsValue
 
     PetscCall(HopsValuesCount(lor->backend, test[i], lor->space->dim, n, nq, &values[i], NULL, &count));
     if (count) lor->negative[i] = PETSC_TRUE;
+    if (i || !count) continue;
+    PetscCall(HopsValuesCount(lor->backend, HOPS_NEGATIVE_FIELD, lor->space->dim, n, nq, &values[0], NULL, &count));
+    if (count) lor->negative[2] = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,7 +129,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLO
   PetscBool        ok, coupled;
 
   PetscFunctionBegin;
-  lor->negative[0] = lor->negative[1] = PETSC_FALSE;
+  for (PetscInt i = 0; i < 3; ++i) lor->negative[i] = PETSC_FALSE;
   for (PetscInt c = 0; c < lor->nc; ++c) data[c] = NULL;
   PetscCall(HopsLORVertex(lor, form, mixed, data));
   for (PetscInt c = 1; c < lor->nc; ++c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));

@@ -225,6 +225,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
+  lor->lor.told = lor->userdiffusion ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PCLORFillZeroMass(pc, lor));
   PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &data, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));

@@ -17,7 +17,8 @@
 
 struct _HopsLORBetween {
   PetscInt     n;         /* owned unknowns of the operator */
-  HopsRow     *row;       /* [n] what its rows are, or NULL: it cannot tell */
+  PetscBool    tells;     /* on all ranks alike: a rank without unknowns has no arrays */
+  HopsRow     *row;       /* [n] what its rows are, where it tells */
   PetscScalar *q;         /* [n] */
   PetscInt     ness;      /* of the nodes, with a transformation */
   PetscInt    *ess;       /* [ness] owned unknowns of the space */
@@ -134,7 +135,8 @@ operator, its columns those of the space; `NULL` for none
   the operator of a nodal basis, where both bases span the same polynomials.
 
   The operator's Dirichlet rows are found in it. Nodes whose values change unknowns with such rows are
-  essential; where the space has a list, these are. On the host, for H1 and one component. The operator's
+  essential; where the space has a list, it must be of these. Unknowns without Dirichlet rows must follow
+  from some node that is free. On the host, for H1 and one component. The operator's
   diagonal is not that of nodal values and does not scale: tell the coefficients where they vary
   (`PCLORSetCoefficients()`).
 
@@ -206,20 +208,80 @@ static PetscErrorCode PCLORBetweenFindNodes(PC_LOR *lor, HopsSpace sp, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The space with these nodes, or with those that it has, which are kept */
-static PetscErrorCode PCLORBetweenSetNodes(PC_LOR *lor, HopsSpace sp, PetscBool listed, HopsSpace *use)
+/* A list that the user gave has these nodes and no others */
+static PetscErrorCode PCLORBetweenCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const PetscBool ess[])
+{
+  char     why[HOPS_WHY_LENGTH] = "";
+  PetscInt next                 = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->nT; ++i) {
+    PetscBool listed;
+
+    while (next < sp->ness && sp->essT[next] < i) ++next;
+    listed = next < sp->ness && sp->essT[next] == i ? PETSC_TRUE : PETSC_FALSE;
+    if (listed != ess[i])
+      PetscCall(HopsRefuse(why,
+                           "Node %" PetscInt_FMT
+                           " is %s the space's list of essential unknowns, and the transformation takes it to "
+                           "%s unknown with a Dirichlet row of the operator: list all such nodes, or none, and %s finds them",
+                           sp->rstart + i, listed ? "in" : "not in", listed ? "no" : "an", lor->name));
+  }
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An unknown that no free node changes would never be corrected: y = S r, r random on free nodes */
+static PetscErrorCode PCLORBetweenCheckRows(PC pc, PC_LOR *lor, HopsSpace use)
+{
+  HopsLORBetween *b                    = lor->between;
+  char            why[HOPS_WHY_LENGTH] = "";
+  PetscRandom     random;
+  PetscInt        start;
+  PetscScalar    *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)use), &random));
+  PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
+  PetscCall(VecSetRandom(b->xs, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecGetArray(b->xs, &a));
+  for (PetscInt e = 0; e < use->ness && b->tells; ++e) a[use->essT[e]] = 0.0;
+  PetscCall(VecRestoreArray(b->xs, &a));
+  PetscCall(MatMult(lor->transformation, b->xs, b->x));
+  PetscCall(VecGetOwnershipRange(b->x, &start, NULL));
+  PetscCall(VecGetArray(b->x, &a));
+  for (PetscInt i = 0; i < b->n; ++i)
+    if (a[i] == 0.0 && (!b->tells || b->row[i] != HOPS_ROW_DIAGONAL))
+      PetscCall(
+        HopsRefuse(why,
+                   "The transformation takes no free node to unknown %" PetscInt_FMT
+                   " of the operator, whose row is not Dirichlet: its row of the matrix (PCLORSetTransformation()) is zero, or "
+                   "all its nodes are essential",
+                   start + i));
+  PetscCall(VecRestoreArray(b->x, &a));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The space with these nodes, or with those that it has, which must be these */
+static PetscErrorCode PCLORBetweenSetNodes(PC pc, PC_LOR *lor, HopsSpace sp, PetscBool listed, HopsSpace *use)
 {
   HopsLORBetween *b = lor->between;
   PetscBool      *ess;
 
   PetscFunctionBegin;
-  if (!listed && b->row) {
+  if (b->tells) {
     PetscCall(PetscMalloc1(sp->nT, &ess));
     PetscCall(PCLORBetweenFindNodes(lor, sp, ess));
-    PetscCall(PCLORSetFound(lor, sp, ess));
+    if (listed) PetscCall(PCLORBetweenCheckList(pc, lor, sp, ess));
+    else {
+      PetscCall(PCLORSetFound(lor, sp, ess));
+      *use = lor->found;
+    }
     PetscCall(PetscFree(ess));
-    *use = lor->found;
   }
+  PetscCall(PCLORBetweenCheckRows(pc, lor, *use));
   b->ness = (*use)->ness;
   PetscCall(PetscMalloc1(b->ness, &b->ess));
   PetscCall(PetscArraycpy(b->ess, (*use)->essT, b->ness));
@@ -243,6 +305,7 @@ PetscErrorCode PCLORBetweenFind(PC pc, PC_LOR *lor, HopsSpace sp, HopsSpace *use
   PetscCall(HopsSpaceCreateVec(sp, &b->xs));
   PetscCall(VecDuplicate(b->xs, &b->ys));
   PetscCall(PCLORRowsTell(pc, lor, NULL, sp, 0, &tell));
+  b->tells = tell;
   if (tell) {
     PetscCall(PetscMalloc1(b->n, &b->row));
     PetscCall(PetscMalloc1(b->n, &b->q));
@@ -257,7 +320,7 @@ PetscErrorCode PCLORBetweenFind(PC pc, PC_LOR *lor, HopsSpace sp, HopsSpace *use
              lor->name);
   lor->nfound = (PetscInt)count[1];
   if (tell && lor->prolongation) PetscCall(PCLORSetDirichlet(lor, b->n, b->row, b->q));
-  if (lor->transformation) PetscCall(PCLORBetweenSetNodes(lor, sp, count[0] ? PETSC_TRUE : PETSC_FALSE, use));
+  if (lor->transformation) PetscCall(PCLORBetweenSetNodes(pc, lor, sp, count[0] ? PETSC_TRUE : PETSC_FALSE, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,6 +51,8 @@ PetscErrorCode PCLORComposeComponents(PC pc, PetscBool add)
   Components stay apart in the low-order-refined matrix. Each has a diffusion of mu, and of lambda + 2 mu in
   its own direction. Without the call all components have 1, and the scale by the operator's diagonal.
 
+  mu must be positive and lambda + mu not negative, else `PCSetUp()` raises an error.
+
   Where only Poisson's ratio nu is known: lambda = 2 nu / (1 - 2 nu), mu = 1 and -pc_lor_scale diagonal.
 
 .seealso: `PCLOR`, `PCLORSetCoefficients()`, `MatSetHopsSpace()`
@@ -247,6 +249,7 @@ static PetscErrorCode PCLORSetComponentForms(PC_LOR *lor, HopsLORBlock *b)
     } else PetscCall(HopsFormSetCells(b->part[c], HOPS_GRADIENT, lor->unknown ? unit : lor->userdiffusion));
     PetscCall(HopsFormSetCells(b->part[c], HOPS_VALUE, lor->usermass));
   }
+  b->lor.told = lor->unknown ? PETSC_FALSE : PETSC_TRUE;
   HopsFormGetFunctions(b->part[0], HOPS_CELLS, b->has);
   PetscCall(HopsCoefficientDestroy(&unit));
   PetscFunctionReturn(PETSC_SUCCESS);
