@@ -57,6 +57,7 @@ PetscErrorCode PCLORSetFromOptionsConstants(PC pc, HopsOptionItems PetscOptionsO
   PetscCheck(cf[0] || cf[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_lor_diffusion and -pc_lor_mass are both zero: give one of them a positive value");
   PetscCall(PCLORSetCoefficients(pc, cf[0], cf[1]));
+  ((PC_LOR *)pc->data)->assumed = set[0] ? PETSC_FALSE : PETSC_TRUE; /* after the call, which takes it for told */
   for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&cf[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
