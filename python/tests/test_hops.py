@@ -219,6 +219,19 @@ def test_a_mass_alone_and_calls_that_follow():
     assert again == solve(A, b, lambda ksp: hops.attach(ksp, space))[1] < told
 
 
+def test_diagonal_operator():
+    box = Box(1, 2)
+    space = box.space()
+    A = python_matrix(box, space)
+    b = space.create_vec()
+    b.setRandom()
+    x, its = solve(A, b, lambda ksp: hops.attach(ksp, space))
+    r = b.duplicate()
+    A.mult(x, r)
+    r.axpy(-1.0, b)
+    assert its <= 2 and r.norm() < 1e-9 * b.norm()
+
+
 def test_transformation():
     box = Box(4, 4)
     A = hops.matpa(box.space(essential=box.ids[box.wall]), diffusion=1.0).convert("aij", PETSc.Mat())

@@ -242,7 +242,6 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   diagonal = n[1] == sp->N ? PETSC_TRUE : PETSC_FALSE;
-  if (diagonal) n[1] = 0;
   if (n[0] && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
   if (!n[0]) {
     PetscCall(PCLORRefuseZeroRows(pc, sp->nT, row));
@@ -252,7 +251,7 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
       *use        = lor->found;
     }
   }
-  if (!diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
+  if (!n[0] || !diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
   PetscCall(PetscFree3(row, ess, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
