@@ -38,7 +38,7 @@
 . -pc_lor_elasticity <lambda,mu>  - Lame's coefficients of an operator with a component for each
 direction, see `PCLORSetElasticity()`
 . -pc_lor_scale <none|diagonal>    - scale the low-order-refined matrix by the operator's diagonal (default
-                                     where no coefficient is known)
+                                     where no diffusion is known)
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned
   operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out:

@@ -411,6 +411,9 @@ int main(int argc, char **argv)
       args: -kappa power -order 4 -cells 8,8 -most 30
       nsize: {{1 3}}
     test:
+      suffix: power_mass
+      args: -kappa power -order 4 -cells 8,8 -most 30 -pc_lor_mass 1e-6
+    test:
       suffix: jump
       args: -kappa jump -order 4 -cells 8,8 -most 55
       nsize: {{1 2}}

@@ -108,6 +108,9 @@ cdef class Space:
 
     def __init__(self, int dim, int order, ids, coords, nodes=None, owned=None, essential=None, comm=None):
         n = (order + 1) ** dim
+        for name, a in (("ids", np.asarray(ids)), ("essential", np.asarray([] if essential is None else essential))):
+            if a.size and a.dtype.kind not in "iu":
+                raise TypeError("%s are integers, not of type %s" % (name, a.dtype))
         ids = np.ascontiguousarray(ids, dtype=np.int64).reshape(-1, n)
         coords = np.ascontiguousarray(coords, dtype=PETSc.RealType).reshape(-1, n, dim)
         if len(ids) != len(coords):
@@ -191,7 +194,8 @@ def attach(obj, Space space, diffusion=None, mass=None, elasticity=None, prolong
 
     obj: a Mat or a DM, which carry the space to whatever solver gets them; or a KSP or PC, which become one of type lor. These take
     what else is known: coefficients (a number, an array of cells or of nodes, a function of coordinates), of elasticity Lame's two,
-    and how the operator's unknowns and the space's belong together, see PCLORSetProlongation() and PCLORSetTransformation().
+    and how the operator's unknowns and the space's belong together, see PCLORSetProlongation() and PCLORSetTransformation(). Each
+    call says all: what an earlier one told is forgotten. A mass alone goes with a diffusion of 1; diffusion=0 is none.
     """
     cdef HopsCoefficient k, c
     cdef Mat P
@@ -201,24 +205,33 @@ def attach(obj, Space space, diffusion=None, mass=None, elasticity=None, prolong
     if isinstance(obj, PETSc.PC):
         obj.setType("lor")
         check(PCLORSetSpace((<PC>obj).pc, space.space))
-        if diffusion is not None or mass is not None:
+        # what the last call told and this one does not is cleared; what options told is not
+        now = [r is not None for r in rest]
+        say = [a or b for a, b in zip(now, obj.getAttr("hops.attach") or now)]
+        obj.setAttr("hops.attach", now)
+        if mass is not None and elasticity is None:
+            if diffusion is None:
+                diffusion = 1.0
+            elif not callable(diffusion) and np.ndim(diffusion) == 0 and diffusion == 0:
+                diffusion = None
+        if say[0] or say[1]:
             k = space.coefficient(diffusion)
             c = space.coefficient(mass)
             check(PCLORSetCoefficients((<PC>obj).pc, k, c))
             check(HopsCoefficientDestroy(&k))
             check(HopsCoefficientDestroy(&c))
-        if elasticity is not None:
-            k = space.coefficient(elasticity[0])
-            c = space.coefficient(elasticity[1])
+        if say[2]:
+            k = space.coefficient(None if elasticity is None else elasticity[0])
+            c = space.coefficient(None if elasticity is None else elasticity[1])
             check(PCLORSetElasticity((<PC>obj).pc, k, c))
             check(HopsCoefficientDestroy(&k))
             check(HopsCoefficientDestroy(&c))
-        if prolongation is not None:
+        if say[3]:
             P = prolongation
-            check(PCLORSetProlongation((<PC>obj).pc, P.mat))
-        if transformation is not None:
+            check(PCLORSetProlongation((<PC>obj).pc, NULL if P is None else P.mat))
+        if say[4]:
             P = transformation
-            check(PCLORSetTransformation((<PC>obj).pc, P.mat))
+            check(PCLORSetTransformation((<PC>obj).pc, NULL if P is None else P.mat))
     elif any(r is not None for r in rest):
         raise TypeError("coefficients, prolongations and transformations are given to a KSP or a PC, not to a %s" % type(obj).__name__)
     elif isinstance(obj, PETSc.Mat):

@@ -199,6 +199,39 @@ def test_coefficients_that_jump():
     assert told[0] == told[1] <= 20 < untold <= 60
 
 
+def test_a_mass_alone_and_calls_that_follow():
+    box = Box(4, 6)
+    A = hops.matpa(box.space(), diffusion=1.0, mass=0.5).convert("aij", PETSc.Mat())
+    space = box.space()
+    b = space.create_vec()
+    b.setRandom()
+    both, alone = [solve(A, b, lambda ksp: hops.attach(ksp, space, mass=0.5, **k))[1] for k in ({"diffusion": 1.0}, {})]
+    assert both == alone <= 20
+
+    kappa = lambda x: 10.0 ** (4.0 * x[..., 0])
+    A = hops.matpa(box.space(essential=box.ids[box.wall]), diffusion=kappa).convert("aij", PETSc.Mat())
+
+    def twice(ksp):
+        hops.attach(ksp, space, diffusion=1.0)
+        hops.attach(ksp, space)
+
+    told, again = solve(A, b, lambda ksp: hops.attach(ksp, space, diffusion=1.0))[1], solve(A, b, twice)[1]
+    assert again == solve(A, b, lambda ksp: hops.attach(ksp, space))[1] < told
+
+
+def test_diagonal_operator():
+    box = Box(1, 2)
+    space = box.space()
+    A = python_matrix(box, space)
+    b = space.create_vec()
+    b.setRandom()
+    x, its = solve(A, b, lambda ksp: hops.attach(ksp, space))
+    r = b.duplicate()
+    A.mult(x, r)
+    r.axpy(-1.0, b)
+    assert its <= 2 and r.norm() < 1e-9 * b.norm()
+
+
 def test_transformation():
     box = Box(4, 4)
     A = hops.matpa(box.space(essential=box.ids[box.wall]), diffusion=1.0).convert("aij", PETSc.Mat())
@@ -234,6 +267,10 @@ def test_errors():
         hops.attach(space.create_vec(), space)
     with pytest.raises(ValueError, match="coefficient"):
         hops.matpa(space, diffusion=np.ones(3 if len(box.ids) != 3 else 4))
+    with pytest.raises(TypeError, match="ids are integers"):
+        hops.Space(2, 4, np.zeros(box.ids.shape), np.zeros(box.coords.shape))
+    with pytest.raises(TypeError, match="essential are integers"):
+        box.space(essential=[0.5])
     with pytest.raises(ValueError, match="shape"):
         hops.node_order(2, 3, np.zeros((4, 2)))
     with pytest.raises(PETSc.Error, match="equispaced"):

@@ -117,7 +117,7 @@ typedef enum {
 PETSC_INTERN const char *const HopsSourceNames[]; /* by HopsSource */
 
 typedef enum {
-  PCLOR_SCALE_DEFAULT, /* by the diagonal where no coefficient is known */
+  PCLOR_SCALE_DEFAULT, /* by the diagonal where no diffusion is known */
   PCLOR_SCALE_NONE,
   PCLOR_SCALE_DIAGONAL
 } PCLORScale;
@@ -135,7 +135,8 @@ typedef struct {
   PetscInt              ndirichlet;     /* rows of the next one */
   PetscScalar          *dirichlet;      /* the operator's diagonal in Dirichlet rows, 1 in others; NULL: not known */
   PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
-  PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
+  PetscBool             assumed;        /* -pc_lor_mass was given without -pc_lor_diffusion, which is 1 */
+  PetscBool             unknown;        /* the diffusion's coefficient is not known: it is 1 */
   HopsCoefficient       userdiffusion, usermass;
   HopsCoefficient       lame[2];  /* PCLORSetElasticity(), or NULL */
   HopsForm              form;     /* space and terms of the last set-up; never NULL */

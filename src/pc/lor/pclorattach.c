@@ -57,6 +57,7 @@ PetscErrorCode PCLORSetFromOptionsConstants(PC pc, HopsOptionItems PetscOptionsO
   PetscCheck(cf[0] || cf[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_lor_diffusion and -pc_lor_mass are both zero: give one of them a positive value");
   PetscCall(PCLORSetCoefficients(pc, cf[0], cf[1]));
+  ((PC_LOR *)pc->data)->assumed = set[0] ? PETSC_FALSE : PETSC_TRUE; /* after the call, which takes it for told */
   for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&cf[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,7 +242,6 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   diagonal = n[1] == sp->N ? PETSC_TRUE : PETSC_FALSE;
-  if (diagonal) n[1] = 0;
   if (n[0] && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
   if (!n[0]) {
     PetscCall(PCLORRefuseZeroRows(pc, sp->nT, row));
@@ -251,7 +251,7 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
       *use        = lor->found;
     }
   }
-  if (!diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
+  if (!n[0] || !diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
   PetscCall(PetscFree3(row, ess, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -50,6 +50,7 @@ static PetscErrorCode PCLORSetBetween(PC pc, Mat A, Mat *where)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
+  if (!A && !*where) PetscFunctionReturn(PETSC_SUCCESS); /* what was set up stays */
   if (A) PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(where));
   *where = A;

@@ -105,7 +105,7 @@ PetscErrorCode PCLORCheckElasticity(PC pc, PC_LOR *lor)
              PETSC_ERR_SUP,
              "PCLORSetElasticity() (-pc_lor_elasticity) is for operators with a block of a component for each direction on a space "
              "from arrays: set the block size (MatSetBlockSize()), or leave the call out");
-  PetscCheck(!lor->userdiffusion, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(!lor->userdiffusion || lor->assumed, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "PCLORSetElasticity() and the diffusion of %sSetCoefficients() contradict each other: leave one of them out",
              lor->name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,7 +236,7 @@ static PetscErrorCode PCLORSetComponentForms(PC_LOR *lor, HopsLORBlock *b)
   HopsCoefficient   unit;
 
   PetscFunctionBegin;
-  lor->unknown = !lor->userdiffusion && !lor->usermass && !lor->lame[0] ? PETSC_TRUE : PETSC_FALSE;
+  lor->unknown = !lor->lame[0] && (lor->assumed || (!lor->userdiffusion && !lor->usermass)) ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)lor->ksp), 1, &one, &unit));
   for (PetscInt c = 0; c < b->nc; ++c) {
     PetscCall(HopsFormReset(b->part[c]));

@@ -28,6 +28,7 @@ PetscErrorCode PCLORSetUserCoefficients(PC pc, HopsCoefficient diffusion, HopsCo
   PetscCall(HopsCoefficientDestroy(&lor->usermass));
   lor->userdiffusion = diffusion;
   lor->usermass      = mass;
+  lor->assumed       = PETSC_FALSE;
   pc->setupcalled    = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -333,8 +334,10 @@ static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, Ho
   if (PCLORIsBetween(lor)) PetscCall(PCLORBetweenFind(pc, lor, sp, &sp));
   else PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
   PetscCall(PCLORSetFormSpace(lor, sp));
-  if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
-  else if (!known && !lor->scalar && sp->family == HOPS_H1) {
+  if (lor->userdiffusion || lor->usermass) {
+    PetscCall(PCLORSetFormCoefficients(lor));
+    lor->unknown = lor->assumed && !lor->scalar && sp->family == HOPS_H1 ? PETSC_TRUE : PETSC_FALSE;
+  } else if (!known && !lor->scalar && sp->family == HOPS_H1) {
     const PetscScalar one = 1.0;
     HopsCoefficient   cf;
 

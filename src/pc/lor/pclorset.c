@@ -89,7 +89,8 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
   Call it again when the coefficients have changed: the matrix's values are refilled, its pattern is kept.
 
   `NULL` is a term that the form does not have: a mass alone makes the matrix of a mass. (The option
-  -pc_lor_mass alone has a diffusion of 1 beside it, as where nothing is known.)
+  -pc_lor_mass alone has a diffusion of 1 beside it and the scale by the operator's diagonal, as where
+  nothing is known.)
 
   A diffusion that is negative somewhere is an error in `PCSetUp()`. A negative mass is allowed, as
   Helmholtz's equation has it, at the caller's risk: the matrix may be indefinite, and so may be the
