@@ -245,7 +245,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   `HopsSpaceCreateFromNodes()` takes other numbers, which hops finds the owners of, and other orders of nodes.
 
   Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a
-  cell; cells that have a common unknown at different places of their common edge or face; cells given twice;
+  cell; cells that have a common unknown at different places of their common edge or face, or share nodes
+  inside of an edge or face but not all of it (a slit has nodes of its own inside); cells given twice;
   coordinates that are not finite, or at equispaced points rather than the Gauss-Lobatto-Legendre points;
   lattices that are left-handed in some of the cells (a mesh all of whose cells are left-handed is taken
   as it is), or out of order. Periodic meshes are fine as long as what is identified is a translation (of
