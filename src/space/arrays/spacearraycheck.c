@@ -465,7 +465,8 @@ static PetscErrorCode HopsArraysRefusePart(HopsSpace sp, PetscInt cell, PetscInt
 
 /* As below, among this rank's cells: seen[k] is what the first of them says of unknown k, unless it is said
    already */
-static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const PetscInt gidx[], const PetscInt elist[], PetscInt64 seen[], char why[])
+static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const uint64_t hash[], const PetscInt gidx[], const PetscInt elist[],
+                                         PetscInt64 seen[], char why[])
 {
   const PetscInt P = sp->order + 1;
   HopsArraysPart part[18];
@@ -479,7 +480,7 @@ static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const PetscInt gidx[], co
       PetscInt64      now;
 
       for (PetscInt j = 0; j < t->n; ++j)
-        for (PetscInt i = 0; i < P; ++i) sum += HopsArraysMix(gidx[own[i * t->step[0] + j * t->step[1]]]);
+        for (PetscInt i = 0; i < P; ++i) sum += hash[own[i * t->step[0] + j * t->step[1]]];
       now = (PetscInt64)(sum >> 1); /* not negative: the largest is taken, and 0 is none */
       for (PetscInt j = lo; j < t->n - lo; ++j)
         for (PetscInt i = 1; i < P - 1; ++i) {
@@ -498,6 +499,7 @@ static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const P
                                            PetscSF keys, char why[])
 {
   PetscInt64 *seen, *most, *root;
+  uint64_t   *hash;
   PetscMPIInt nranks;
   PetscBool   same;
 
@@ -505,7 +507,9 @@ static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const P
   if (sp->order == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &nranks));
   PetscCall(PetscCalloc1(nkeys, &seen));
-  PetscCall(HopsArraysSumParts(sp, gidx, elist, seen, why));
+  PetscCall(PetscMalloc1(nkeys, &hash));
+  for (PetscInt k = 0; k < nkeys; ++k) hash[k] = HopsArraysMix(gidx[k]);
+  PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, seen, why));
   if (nranks > 1) {
     PetscCall(PetscCalloc2(nkeys, &most, sp->nT, &root));
     PetscCall(PetscSFReduceBegin(keys, MPIU_INT64, seen, root, MPI_MAX));
@@ -513,9 +517,10 @@ static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const P
     PetscCall(PetscSFBcastBegin(keys, MPIU_INT64, root, most, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(keys, MPIU_INT64, root, most, MPI_REPLACE));
     PetscCall(PetscArraycmp(most, seen, nkeys, &same));
-    if (!same) PetscCall(HopsArraysSumParts(sp, gidx, elist, most, why));
+    if (!same) PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, most, why));
     PetscCall(PetscFree2(most, root));
   }
+  PetscCall(PetscFree(hash));
   PetscCall(PetscFree(seen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
