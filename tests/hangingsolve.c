@@ -4,6 +4,7 @@ static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corne
   -what patch    : a polynomial of order 1 or 2 is the solution, on random meshes\n\
   -what spectrum : all eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
   -what rates    : errors on randomly refined meshes fall by order p + 1\n\
+  -what components : matrices of components that do not couple are those of a scalar field, with all weights and with four\n\
   -numbers       : prints what it compares\n\n";
 
 #include "hangingmesh.h"
@@ -329,6 +330,98 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A of each component */
+static PetscErrorCode ApplyComponents(Mat S, Vec x, Vec y)
+{
+  Mat A;
+  Vec u, v;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatCreateVecs(A, &u, &v));
+  for (PetscInt c = 0; c < 2; ++c) {
+    PetscCall(VecStrideGather(x, c, u, INSERT_VALUES));
+    PetscCall(MatMult(A, u, v));
+    PetscCall(VecStrideScatter(v, c, y, INSERT_VALUES));
+  }
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one PC for all numbers of weights, against a new one of a scalar field for each */
+static PetscErrorCode Components(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  const PetscInt    M[3] = {2, 2, 1};
+  const PetscScalar one  = 1.0;
+  HopsCoefficient   unit;
+  HangMesh          m;
+  HangArrays        a;
+  HopsSpace         sp;
+  Mat               A, S, L;
+  PC                pc;
+  PetscInt          n, start, end, nz[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
+  HangAdapt(&m, 0, finest, 0.2, NULL);
+  PetscCall(HangList(&m, PETSC_TRUE));
+  PetscCall(HangArraysCreate(&m, p, NULL, NULL, -1, &a));
+  PetscCall(HangSpace(&m, p, &a, &sp));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
+  PetscCall(MatPASetDiffusion(A, unit));
+  PetscCall(MatPASetMass(A, unit));
+  PetscCall(MatGetLocalSize(A, &n, NULL));
+  PetscCall(MatCreateShell(PETSC_COMM_WORLD, 2 * n, 2 * n, PETSC_DETERMINE, PETSC_DETERMINE, A, &S));
+  PetscCall(MatShellSetOperation(S, MATOP_MULT, (HopsVoidFn)ApplyComponents));
+  PetscCall(MatSetBlockSize(S, 2));
+  PetscCall(MatSetHopsSpace(S, sp));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCSetOperators(pc, S, S));
+  PetscCall(PCLORSetCoefficients(pc, unit, unit));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PC        scalar;
+    Mat       B, C;
+    IS        is;
+    MatInfo   info;
+    PetscReal norm, all;
+
+    PetscCall(PCLORSetConstraintEntries(pc, k ? 0 : 4));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCLORGetMat(pc, &L));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &scalar));
+    PetscCall(PCSetType(scalar, PCLOR));
+    PetscCall(PCSetOperators(scalar, A, A));
+    PetscCall(PCLORSetConstraintEntries(scalar, k ? 0 : 4));
+    PetscCall(PCSetUp(scalar));
+    PetscCall(PCLORGetMat(scalar, &B));
+    PetscCall(MatGetOwnershipRange(B, &start, &end));
+    PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - start, 2 * start + 1, 2, &is));
+    PetscCall(MatCreateSubMatrix(L, is, is, MAT_INITIAL_MATRIX, &C));
+    PetscCall(MatGetInfo(B, MAT_GLOBAL_SUM, &info));
+    nz[k] = (PetscInt)info.nz_used;
+    PetscCall(MatNorm(B, NORM_FROBENIUS, &all));
+    PetscCall(MatAXPY(C, -1.0, B, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatNorm(C, NORM_FROBENIUS, &norm));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s weights: %s\n", k ? "all" : "four",
+                          norm <= 1e-12 * all ? "the matrix of a scalar field" : "ANOTHER MATRIX"));
+    PetscCall(ISDestroy(&is));
+    PetscCall(MatDestroy(&C));
+    PetscCall(PCDestroy(&scalar));
+  }
+  PetscCall(HopsCoefficientDestroy(&unit));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "four weights have %s entries\n", nz[0] < nz[1] ? "fewer" : "AS MANY"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&S));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt dim = 2, p = 2, finest = 3;
@@ -342,6 +435,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
   if (what[0] == 'l') PetscCall(SolveLayer(dim, p, finest));
   else if (what[0] == 'p') PetscCall(Patch(dim, p, finest));
+  else if (what[0] == 'c') PetscCall(Components(dim, p, finest));
   else if (what[0] == 'r') PetscCall(Rates(dim, p));
   else PetscCall(Spectrum(dim, p, finest));
   PetscCall(PetscFinalize());
@@ -361,6 +455,12 @@ int main(int argc, char **argv)
     nsize: {{1 2 4}}
     args: -what patch -dim 3 -finest 2 -order {{1 2 3}}
     output_file: output/hangingsolve_patch.out
+
+  test:
+    suffix: components
+    nsize: {{1 3}}
+    args: -what components -finest 2 -dim {{2 3}} -order 4
+    output_file: output/hangingsolve_components.out
 
   test:
     suffix: spectrum_2d

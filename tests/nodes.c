@@ -399,15 +399,47 @@ static PetscErrorCode Create(const Box *b, const BoxArrays *a, PetscInt n, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of two cells of order 3, on two ranks if there are, one has numbers of its own for n nodes of the common
+   facet, from node `from` of this on */
+static PetscErrorCode Crack(PetscInt dim, const char name[], PetscInt from, PetscInt n, const char words[])
+{
+  Box         box = {.dim = dim, .p = 3, .cells = {2, 1, 1}}, *b = &box;
+  BoxArrays   a;
+  Nodes       c;
+  HopsSpace   sp;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCall(BoxSetUp(b));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(BoxArraysCreate(b, PETSC_FALSE, PETSC_FALSE, &a));
+  PetscCall(NodesCreate(&a, b->dim, b->p, "vtk", PETSC_FALSE, &c));
+  for (PetscInt i = 0; i < a.np && !rank; ++i) {
+    const PetscInt at = c.perm[i] / (b->p + 1);
+
+    if (c.perm[i] % (b->p + 1) == b->p && at >= from && at < from + n) c.ids[i] = 1000000 + at;
+  }
+  if (words) EXPECT(name, Create(b, &a, PETSC_DECIDE, &c, &sp), words);
+  else {
+    PetscCall(Create(b, &a, PETSC_DECIDE, &c, &sp));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: taken\n", name));
+    PetscCall(HopsSpaceDestroy(&sp));
+  }
+  PetscCall(NodesDestroy(&c));
+  PetscCall(BoxArraysDestroy(&a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Errors(const Box *b)
 {
-  BoxArrays  a;
-  Nodes      c;
-  HopsSpace  sp;
-  PetscInt   perm[27];
-  PetscReal  y[32];
-  Vec        x;
-  PetscInt64 keep = 0;
+  BoxArrays   a;
+  Nodes       c;
+  HopsSpace   sp;
+  PetscInt    perm[27];
+  PetscReal   y[32];
+  Vec         x;
+  PetscInt64  keep = 0;
+  PetscMPIInt rank, size;
 
   PetscFunctionBeginUser;
   PetscCall(BoxArraysCreate(b, PETSC_FALSE, PETSC_TRUE, &a));
@@ -448,6 +480,20 @@ static PetscErrorCode Errors(const Box *b)
   PetscCall(Create(b, &a, PETSC_DECIDE, &c, &sp));
   PetscCall(VecCreateMPI(PETSC_COMM_WORLD, 3, PETSC_DETERMINE, &x));
   EXPECT("a vector of another size", HopsSpaceGlobalToElements(sp, x, (PetscScalar *)y), "entries, and the space");
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size)); /* only one rank's is wrong */
+  EXPECT("an order of no space",
+         HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, b->dim, rank ? b->p : 65, a.nc, PETSC_DECIDE, c.ids, NULL, c.coords, 0, NULL,
+                                  &sp),
+         size > 1 ? "order of a space is 3|65|all ranks" : "order between 1 and 64");
+  EXPECT("a dimension of no space",
+         HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, rank ? b->dim : 4, b->p, a.nc, a.owned, a.nodes, a.coords, 0, NULL, &sp),
+         size > 1 ? "dimension of a space is 2|4|all ranks" : "dimension 2 or 3");
+  PetscCall(Crack(2, "a node of an edge is not shared", 1, 1, "inside of the edge|do not share all|a slit"));
+  PetscCall(Crack(2, "a corner of an edge is not shared", 0, 1, "inside of the edge|corners included"));
+  PetscCall(Crack(2, "a slit", 1, 2, NULL));
+  PetscCall(Crack(3, "a node of a face is not shared", 5, 1, "inside of the face|do not share all|a slit"));
+  PetscCall(Crack(3, "a corner of a face is not shared", 15, 1, "inside of the face|corners included"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

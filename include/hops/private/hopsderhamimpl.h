@@ -142,6 +142,8 @@ PETSC_INTERN PetscErrorCode HopsArraysCheckHanging(HopsSpace, PetscInt nkeys, co
    x[P^dim][dim] of a cell; half the size of the box around it; is an unknown of a cell given more
    often than there may be cells? */
 PETSC_INTERN PetscErrorCode HopsArraysCheckMaps(HopsSpace, char why[], PetscBool *left);
+/* What sizes follow from is the same on all ranks, before a rank alone finds it wrong. Collective */
+PETSC_INTERN PetscErrorCode HopsArraysCheckSame(MPI_Comm, PetscInt dim, PetscInt order, PetscInt gorder);
 PETSC_INTERN PetscErrorCode HopsArraysLattice(HopsSpace, const HopsBasis *geom, PetscInt c, PetscReal x[]);
 PETSC_INTERN PetscReal      HopsArraysSize(HopsSpace, const PetscReal x[]);
 PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],

@@ -35,8 +35,8 @@ struct _HopsLORBlock {
 /* the drop tolerance is of components that do not couple */
 PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, PetscBool couple, PetscReal droptol,
                                                HopsLORBlock **);
-/* of components that do not couple and whose forms, part[nc], are to be set */
-PETSC_INTERN PetscErrorCode HopsLORBlockCreateComponents(HopsNodes, PetscReal droptol, HopsLORBlock **);
+/* of components that do not couple and whose forms, part[nc], are to be set; entries: constraintentries */
+PETSC_INTERN PetscErrorCode HopsLORBlockCreateComponents(HopsNodes, PetscReal droptol, PetscInt entries, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 /* the values; where components do not couple, the type of the matrix, and whether its pattern was kept */
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *, MatType, PetscBool *kept);

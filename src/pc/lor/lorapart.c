@@ -60,7 +60,7 @@ PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreateComponents(HopsNodes nodes, PetscReal droptol, HopsLORBlock **block)
+PetscErrorCode HopsLORBlockCreateComponents(HopsNodes nodes, PetscReal droptol, PetscInt entries, HopsLORBlock **block)
 {
   HopsLORBlock *b;
 
@@ -74,6 +74,7 @@ PetscErrorCode HopsLORBlockCreateComponents(HopsNodes nodes, PetscReal droptol, 
   PetscCall(HopsFormCreate(&b->form));
   PetscCall(HopsFormSetSpace(b->form, nodes->space));
   PetscCall(HopsLORBlockSetUpApart(b, droptol));
+  b->lor.constraintentries = b->lor.kernel->constraintentries = entries;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -530,6 +530,17 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORViewConstraints(const HopsLOR *lor, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!lor->space->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->constraintentries)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: %" PetscInt_FMT " largest\n", lor->constraintentries));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: all\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
 {
   PC_LOR   *lor = (PC_LOR *)pc->data;
@@ -564,6 +575,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       if (!lor->block->couple)
         PetscCall(PetscViewerASCIIPrintf(viewer, "kernel %s, drop tolerance: %g\n", lor->block->lor.kernel->kernel,
                                          (double)lor->block->lor.droptol));
+      if (!lor->block->couple) PetscCall(PCLORViewConstraints(&lor->block->lor, viewer));
     } else {
       PetscCall(
         PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
@@ -571,10 +583,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, lor->lor.kernel->kernel));
       if (lor->form->space->family == HOPS_H1)
         PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
-      if (lor->form->space->hanging && lor->lor.constraintentries)
-        PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: %" PetscInt_FMT " largest\n",
-                                         lor->lor.constraintentries));
-      else if (lor->form->space->hanging) PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: all\n"));
+      PetscCall(PCLORViewConstraints(&lor->lor, viewer));
       if (lor->filled)
         PetscCall(PetscViewerASCIIPrintf(viewer,
                                          "mass coefficient zero in %" PetscInt_FMT

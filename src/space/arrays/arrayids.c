@@ -299,6 +299,7 @@ PetscErrorCode HopsSpaceCreateFromNodes(MPI_Comm comm, PetscInt dim, PetscInt or
 
   PetscFunctionBegin;
   HopsValidPointer(space, 11);
+  PetscCall(HopsArraysCheckSame(comm, dim, order, order));
   PetscCheck((dim == 2 || dim == 3) && order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "A space has 2 or 3 dimensions and an order between 1 and 64, not %" PetscInt_FMT " and %" PetscInt_FMT, dim, order);
   np = HopsPower(order + 1, dim);

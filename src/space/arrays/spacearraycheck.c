@@ -399,6 +399,132 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---------------------------------------- edges and faces ---------------------------------------- */
+
+/* A number that stands for unknown g in sums, so that two sets of unknowns have the same by a chance of
+   1e-18 only */
+static inline uint64_t HopsArraysMix(PetscInt g)
+{
+  uint64_t z = ((uint64_t)g + 1) * 0x9E3779B97F4A7C15ULL;
+
+  z = (z ^ (z >> 32)) * 0xBF58476D1CE4E5B9ULL;
+  return z ^ (z >> 29);
+}
+
+/* Nodes start + i step[0] + j step[1], i < P, j < n, of an edge (n = 1) or face of the lattice */
+typedef struct {
+  PetscInt start, step[2], n;
+} HopsArraysPart;
+
+/* The edges and faces of a cell; returns how many */
+static PetscInt HopsArraysParts(PetscInt dim, PetscInt P, HopsArraysPart part[18])
+{
+  const PetscInt stride[3] = {1, P, P * P};
+  PetscInt       n         = 0;
+
+  for (PetscInt fixed = 1; fixed < (1 << dim) - 1; ++fixed)
+    for (PetscInt side = 0; side < (1 << dim); ++side) {
+      HopsArraysPart t    = {0, {0, 0}, 1};
+      PetscInt       free = 0;
+
+      if (side & ~fixed) continue;
+      for (PetscInt d = 0; d < dim; ++d) {
+        if ((side >> d) & 1) t.start += (P - 1) * stride[d];
+        if (!((fixed >> d) & 1)) t.step[free++] = stride[d];
+      }
+      if (free == 2) t.n = P;
+      part[n++] = t;
+    }
+  return n;
+}
+
+/* `cell` has unknown k inside of the edge or face t, another cell as well, and not all the others of t */
+static PetscErrorCode HopsArraysRefusePart(HopsSpace sp, PetscInt cell, PetscInt k, const HopsArraysPart *t, const PetscInt gidx[],
+                                           const PetscInt elist[], char why[])
+{
+  const PetscInt P = sp->order + 1, *own = elist + cell * sp->ne;
+  char           with[64] = "a cell of another rank";
+
+  PetscFunctionBegin;
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < cell * sp->ne; ++i)
+    if (elist[i] == k) {
+      PetscCall(PetscSNPrintf(with, sizeof(with), "cell %" PetscInt_FMT " of this rank", i / sp->ne));
+      break;
+    }
+  PetscCall(HopsRefuse(why,
+                       "Cell %" PetscInt_FMT " and %s share unknown %" PetscInt_FMT
+                       " inside of the %s between the corners %" PetscInt_FMT " and %" PetscInt_FMT
+                       " of the first of them, and do not share all of this %s's unknowns: give what two cells "
+                       "have in common the same numbers in both, corners included; a slit has numbers of its own for all nodes "
+                       "inside of an edge or face",
+                       cell, with, gidx[k], t->n > 1 ? "face" : "edge", gidx[own[t->start]],
+                       gidx[own[t->start + (P - 1) * t->step[0] + (t->n - 1) * t->step[1]]], t->n > 1 ? "face" : "edge"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As below, among this rank's cells: seen[k] is what the first of them says of unknown k, unless it is said
+   already */
+static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const uint64_t hash[], const PetscInt gidx[], const PetscInt elist[],
+                                         PetscInt64 seen[], char why[])
+{
+  const PetscInt P = sp->order + 1;
+  HopsArraysPart part[18];
+  const PetscInt nparts = HopsArraysParts(sp->dim, P, part);
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (const HopsArraysPart *t = part; t < part + nparts; ++t) {
+      const PetscInt *own = elist + c * sp->ne + t->start, lo = t->n > 1 ? 1 : 0;
+      uint64_t        sum = 0;
+      PetscInt64      now;
+
+      for (PetscInt j = 0; j < t->n; ++j)
+        for (PetscInt i = 0; i < P; ++i) sum += hash[own[i * t->step[0] + j * t->step[1]]];
+      now = (PetscInt64)(sum >> 1); /* not negative: the largest is taken, and 0 is none */
+      for (PetscInt j = lo; j < t->n - lo; ++j)
+        for (PetscInt i = 1; i < P - 1; ++i) {
+          const PetscInt k = own[i * t->step[0] + j * t->step[1]];
+
+          if (!seen[k]) seen[k] = now;
+          if (seen[k] != now) PetscCall(HopsArraysRefusePart(sp, c, k, t, gidx, elist, why));
+        }
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All cells that have an unknown inside of an edge or face have all of this edge or face: they agree on the
+   sum of numbers that stand for its unknowns */
+static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
+                                           PetscSF keys, char why[])
+{
+  PetscInt64 *seen, *most, *root;
+  uint64_t   *hash;
+  PetscMPIInt nranks;
+  PetscBool   same;
+
+  PetscFunctionBegin;
+  if (sp->order == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &nranks));
+  PetscCall(PetscCalloc1(nkeys, &seen));
+  PetscCall(PetscMalloc1(nkeys, &hash));
+  for (PetscInt k = 0; k < nkeys; ++k) hash[k] = HopsArraysMix(gidx[k]);
+  PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, seen, why));
+  if (nranks > 1) {
+    PetscCall(PetscCalloc2(nkeys, &most, sp->nT, &root));
+    PetscCall(PetscSFReduceBegin(keys, MPIU_INT64, seen, root, MPI_MAX));
+    PetscCall(PetscSFReduceEnd(keys, MPIU_INT64, seen, root, MPI_MAX));
+    PetscCall(PetscSFBcastBegin(keys, MPIU_INT64, root, most, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(keys, MPIU_INT64, root, most, MPI_REPLACE));
+    PetscCall(PetscArraycmp(most, seen, nkeys, &same));
+    if (!same) PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, most, why));
+    PetscCall(PetscFree2(most, root));
+  }
+  PetscCall(PetscFree(hash));
+  PetscCall(PetscFree(seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Unknowns that belong to no cell */
 static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[])
 {
@@ -625,6 +751,7 @@ PetscErrorCode HopsArraysCheck(HopsSpace sp, PetscInt nkeys, const PetscInt gidx
   if (left) PetscCall(HopsArraysTurn(sp, elist));
   if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, elist, keys, why, &agree));
   if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, keys, why));
+  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckParts(sp, nkeys, gidx, elist, keys, why));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,21 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <petscdevice.h>
 
+PetscErrorCode HopsArraysCheckSame(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt gorder)
+{
+  const char *const what[3] = {"dimension", "order", "order of the element maps"};
+  PetscInt64        most[6] = {dim, order, gorder, -(PetscInt64)dim, -(PetscInt64)order, -(PetscInt64)gorder};
+
+  PetscFunctionBegin;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, most, 6, MPIU_INT64, MPI_MAX, comm));
+  for (PetscInt i = 0; i < 3; ++i)
+    PetscCheck(most[i] == -most[3 + i], comm, PETSC_ERR_ARG_INCOMP,
+               "The %s of a space is %" PetscInt64_FMT " on some rank and %" PetscInt64_FMT
+               " on another: give the same on all ranks",
+               what[i], -most[3 + i], most[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sizes and pointers; ne unknowns and nx coordinates a cell */
 static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx,
                                            const PetscInt unknowns[], const PetscReal coords[], PetscInt ness, const PetscInt ess[])
@@ -147,6 +162,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   void       *copy[3];
 
   PetscFunctionBegin;
+  PetscCall(HopsArraysCheckSame(comm, dim, order, gorder));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
   PetscCheck(gorder >= 1 && gorder <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
@@ -245,7 +261,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   `HopsSpaceCreateFromNodes()` takes other numbers, which hops finds the owners of, and other orders of nodes.
 
   Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a
-  cell; cells that have a common unknown at different places of their common edge or face; cells given twice;
+  cell; cells that have a common unknown at different places of their common edge or face, or share nodes
+  inside of an edge or face but not all of it (a slit has nodes of its own inside); cells given twice;
   coordinates that are not finite, or at equispaced points rather than the Gauss-Lobatto-Legendre points;
   lattices that are left-handed in some of the cells (a mesh all of whose cells are left-handed is taken
   as it is), or out of order. Periodic meshes are fine as long as what is identified is a translation (of
@@ -260,8 +277,6 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
 {
   PetscFunctionBegin;
   HopsValidPointer(space, 10);
-  PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
   PetscCall(
     HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, NULL, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);

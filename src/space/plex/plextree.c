@@ -93,9 +93,13 @@ static PetscErrorCode Take(Tree *t, PetscInt i, PetscInt p, PetscInt n, const Pe
         if (own[n == 2 ? (k < 0 ? 1 - m : m) : HopsQuadVertex(k, m)] != v[m]) same = PETSC_FALSE;
       if (same) o = k;
     }
-    PetscCheck(o != PETSC_MIN_INT, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Cell %" PetscInt_FMT " sees its parent's point %" PetscInt_FMT " in no way that hops knows: the mesh's tree is odd",
-               t->cells->cell[t->c], p);
+    if (o == PETSC_MIN_INT) {
+      PetscCall(HopsRefuse(t->why,
+                           "Cell %" PetscInt_FMT " sees its parent's point %" PetscInt_FMT
+                           " in no way that hops knows: the mesh's tree is odd",
+                           t->cells->cell[t->c], p));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   t->cells->upoint[at] = p;
   t->cells->uornt[at]  = (signed char)o;
@@ -117,13 +121,16 @@ static PetscErrorCode Position(Tree *t, PetscInt i, PetscInt n, const PetscInt o
         *shared = v;
         ++found;
       }
-  PetscCheck(found == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Cell %" PetscInt_FMT " shares %" PetscInt_FMT " vertices with the parent of a facet or edge, not one: hops knows "
-             "trees of halved quadrilaterals and hexahedra, whose "
-             "cells do not touch themselves",
-             t->cells->cell[t->c], found);
-  PetscCheck(t->position < 0 || t->position == Corner(ref, i, *shared), PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Cell %" PetscInt_FMT " has two positions in its parent: the mesh's tree contradicts itself", t->cells->cell[t->c]);
+  if (found != 1)
+    PetscCall(HopsRefuse(t->why,
+                         "Cell %" PetscInt_FMT " shares %" PetscInt_FMT
+                         " vertices with the parent of a facet or edge, not one: hops knows "
+                         "trees of halved quadrilaterals and hexahedra, whose "
+                         "cells do not touch themselves",
+                         t->cells->cell[t->c], found));
+  if (t->position >= 0 && t->position != Corner(ref, i, *shared))
+    PetscCall(HopsRefuse(t->why, "Cell %" PetscInt_FMT " has two positions in its parent: the mesh's tree contradicts itself",
+                         t->cells->cell[t->c]));
   t->position = Corner(ref, i, *shared);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,6 +144,7 @@ static PetscErrorCode TakeEdge(Tree *t, PetscInt i, PetscInt p)
   PetscFunctionBegin;
   PetscCall(OwnVertices(t->dm, 1, p, own));
   PetscCall(Position(t, i, 2, own, &shared));
+  if (t->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   v[shared]     = t->cells->point[t->c * ref->n + t->vertex[Corner(ref, i, shared)]];
   v[1 - shared] = own[0] == v[shared] ? own[1] : own[0];
   PetscCall(Take(t, i, p, 2, v));
@@ -155,6 +163,7 @@ static PetscErrorCode TakeFace(Tree *t, PetscInt i, PetscInt p)
   PetscFunctionBegin;
   PetscCall(OwnVertices(t->dm, 2, p, own));
   PetscCall(Position(t, i, 4, own, &shared));
+  if (t->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   v[shared] = point[t->vertex[Corner(ref, i, shared)]];
   for (PetscInt k = 1; k < 4; k += 2) {
     const PetscInt n = (shared + k) % 4;
@@ -166,12 +175,16 @@ static PetscErrorCode TakeFace(Tree *t, PetscInt i, PetscInt p)
   for (PetscInt k = 0; k < 4; ++k) sum += own[k];
   v[(shared + 2) % 4] = sum - v[shared] - v[(shared + 1) % 4] - v[(shared + 3) % 4];
   PetscCall(Take(t, i, p, 4, v));
+  if (t->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < 4; ++k) {
     const PetscInt a = Corner(ref, i, k), b = Corner(ref, i, (k + 1) % 4), entry = t->edge[a][b];
     const PetscInt w[2] = {v[k], v[(k + 1) % 4]}, back[2] = {w[1], w[0]};
 
     PetscCall(EdgeOf(t->dm, p, w[0], w[1], &e));
-    PetscCheck(e >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The parent of a face, point %" PetscInt_FMT ", lacks an edge", p);
+    if (e < 0) {
+      PetscCall(HopsRefuse(t->why, "The parent of a face, point %" PetscInt_FMT ", lacks an edge", p));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCall(Take(t, entry, e, 2, Corner(ref, entry, 0) == a ? w : back));
     PetscCall(Take(t, t->vertex[a], v[k], 1, NULL));
   }
@@ -198,7 +211,8 @@ static PetscErrorCode TakeCell(Tree *t)
       if (p == point[i]) continue;
       if (depth == 2) PetscCall(TakeFace(t, i, p));
       else PetscCall(TakeEdge(t, i, p));
-      if (depth == dim - 1) { /* the direction across the facet */
+      if (t->why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* what was found is no point to go on from */
+      if (depth == dim - 1) {                            /* the direction across the facet */
         const PetscInt nv  = depth == 2 ? 4 : 2;
         PetscInt       all = Corner(ref, i, 0), any = all;
 
@@ -242,7 +256,7 @@ PetscErrorCode HopsPlexCellsSetTree(DM dm, HopsPlexCells cells)
     PetscCall(PetscArraycpy(cells->upoint, cells->point, cells->ncells * cells->ref.n));
     PetscCall(PetscArraycpy(cells->uornt, cells->ornt, cells->ncells * cells->ref.n));
     PetscCall(Entries(&t));
-    for (t.c = 0; t.c < cells->ncells; ++t.c) {
+    for (t.c = 0; t.c < cells->ncells && !why[0]; ++t.c) {
       PetscCall(TakeCell(&t));
       cells->hang[t.c] = t.mask;
       if (t.mask) some = PETSC_TRUE;
