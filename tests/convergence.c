@@ -40,8 +40,6 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   PetscScalar     k[6], one = 1.0;
   Mat             A;
   Vec             x, b;
-  KSP             ksp;
-  PC              pc;
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0, l = 0; i < dim; ++i)
@@ -59,17 +57,8 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
   PetscCall(HopsSpaceComputeRHS(sp, F, NULL, b));
   PetscCall(MatPALiftEssential(A, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 80));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-13, 80, NULL));
   PetscCall(HopsSpaceComputeL2Error(sp, x, U, NULL, error));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));

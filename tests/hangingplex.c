@@ -8,6 +8,7 @@ static char help[] =
   -gap : a hanging vertex is moved, which is refused; -families: what else is\n\n";
 
 #include "hangingmesh.h"
+#include "hopstest.h"
 #include "hopsexpect.h"
 #include <petscds.h>
 #include <petscsnes.h>
@@ -287,8 +288,6 @@ static PetscErrorCode Solve(HopsSpace sp, PetscReal *error)
   HopsCoefficient   k;
   Mat               A;
   Vec               x, b;
-  KSP               ksp;
-  PC                pc;
 
   PetscFunctionBeginUser;
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
@@ -299,17 +298,8 @@ static PetscErrorCode Solve(HopsSpace sp, PetscReal *error)
   PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
   PetscCall(HopsSpaceComputeRHS(sp, F, NULL, b));
   PetscCall(MatPALiftEssential(A, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-12, 100, NULL));
   PetscCall(HopsSpaceComputeL2Error(sp, x, U, NULL, error));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
@@ -612,7 +602,8 @@ int main(int argc, char **argv)
 
   test:
     suffix: snes_3d
-    args: -dim 3 -refine 13 -order 2 -snes -dm_mat_type pa -hops_residual {{0 1}} -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+    args: -dim 3 -refine 13 -order 2 -snes -dm_mat_type pa -hops_residual {{0 1}} \
+          -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
     output_file: output/hangingplex_snes.out
 
   test:

@@ -8,6 +8,7 @@ static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corne
   -numbers       : prints what it compares\n\n";
 
 #include "hangingmesh.h"
+#include "hopstest.h"
 
 static PetscBool numbers = PETSC_FALSE;
 
@@ -83,8 +84,6 @@ static PetscErrorCode Solve(HopsSpace sp, Function u, void *uctx, Function f, vo
   HopsCoefficient   k;
   Mat               A;
   Vec               x, b;
-  KSP               ksp;
-  PC                pc;
 
   PetscFunctionBeginUser;
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
@@ -95,19 +94,8 @@ static PetscErrorCode Solve(HopsSpace sp, Function u, void *uctx, Function f, vo
   PetscCall(HopsSpaceSetEssentialFunction(sp, u, uctx));
   PetscCall(HopsSpaceComputeRHS(sp, f, fctx, b));
   PetscCall(MatPALiftEssential(A, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_NATURAL, 1e-12, 200, its));
   PetscCall(HopsSpaceComputeL2Error(sp, x, u, uctx, error));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));

@@ -1,5 +1,5 @@
-/* What several tests share: structured boxes as arrays, curved DMPlex boxes, coefficient functions, dense
-   matrices. */
+/* What several tests share: structured boxes as arrays, curved DMPlex boxes, coefficient functions, a solver,
+   dense matrices. */
 #pragma once
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -156,6 +156,28 @@ static inline PetscErrorCode TestMass(PetscInt dim, const PetscReal x[], PetscIn
 {
   c[0] = 2.0 + PetscCosReal(3.0 * x[0] * x[1]);
   return PETSC_SUCCESS;
+}
+
+/* A x = b by CG and PCLOR to a relative rtol in the norm, in at most `most` iterations; its may be NULL */
+static inline PetscErrorCode TestSolve(Mat A, Vec b, Vec x, KSPNormType norm, PetscReal rtol, PetscInt most, PetscInt *its)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, norm));
+  PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, most));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  if (its) PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* row-major dense copy of the rows and columns in keep[n] */

@@ -129,8 +129,6 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   PetscReal       normal[3];
   Mat             A, R;
   Vec             x, b, ones;
-  KSP             ksp;
-  PC              pc;
 
   PetscFunctionBeginUser;
   PetscCall(TestCube(dim, n, Map, &dm));
@@ -158,17 +156,8 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
     PetscCall(HopsCoefficientDestroy(&g));
     PetscCall(MatDestroy(&R));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 80));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-13, 80, NULL));
   PetscCall(HopsSpaceComputeL2Error(sp, x, U, NULL, error));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&ones));

@@ -11,6 +11,7 @@ static char help[] = "An adaptive mesh with hanging nodes, given as arrays, by h
   Try: -order 4 -levels 4 -ksp_view -output layer.vtu\n\n";
 
 #include "octree.h"
+#include "tutorial.h"
 
 static PetscReal Radius(PetscInt dim, const PetscReal x[])
 {
@@ -62,28 +63,6 @@ static PetscErrorCode CreateSpace(PetscInt dim, PetscInt order, PetscInt levels,
   *ncells = mesh.n;
   PetscCall(HangArraysDestroy(&a));
   PetscCall(HangDestroy(&mesh));
-  PetscFunctionReturn(0);
-}
-
-/* CG to a relative 1e-12 with the low-order-refined preconditioner */
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
 

@@ -3,7 +3,7 @@
 #include <hops.h>
 
 /* The mesh of the options -dm_plex_...: quadrilaterals or hexahedra */
-static PetscErrorCode CreateMesh(DM *dm)
+static inline PetscErrorCode CreateMesh(DM *dm)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
@@ -14,7 +14,7 @@ static PetscErrorCode CreateMesh(DM *dm)
 }
 
 /* CG to a relative 1e-12 with the low-order-refined preconditioner of the operator */
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
+static inline PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
 {
   KSP ksp;
   PC  pc;
@@ -36,7 +36,7 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
 }
 
 /* Seconds in each part, from PETSc's log; `algebraic` is the solver of the low-order-refined matrix */
-static PetscErrorCode PrintTimes(const char algebraic[])
+static inline PetscErrorCode PrintTimes(const char algebraic[])
 {
   const char *const parts[][3] = {{"HopsSpaceSetUp", "", "spaces"},
                                   {"MatPASetUp", "", "operator set-up"},

@@ -120,7 +120,8 @@ cdef class Space:
         self.comm = GetComm(comm, GetCommDefault())
         self.dim, self.order, self.coords, self.shape = dim, order, coords, ids.shape
         check(HopsSpaceCreateFromNodes(self.comm, dim, order, len(ids), PETSC_DECIDE if owned is None else owned,
-                                       <PetscInt64 *>address(ids), <PetscInt *>address(perm), <PetscReal *>address(coords), len(ess),
+                                       <PetscInt64 *>address(ids), <PetscInt *>address(perm),
+                                       <PetscReal *>address(coords), len(ess),
                                        <PetscInt64 *>address(ess), &self.space))
 
     def __dealloc__(self):
@@ -185,7 +186,8 @@ cdef class Space:
         elif v.shape == self.shape:
             check(HopsCoefficientCreateNodal(self.space, 1, <PetscScalar *>address(v), &cf))
         else:
-            raise ValueError("a coefficient is a number, %d values of cells or %s of nodes, not %s" % (self.shape[0], self.shape, v.shape))
+            raise ValueError("a coefficient is a number, %d values of cells or %s of nodes, not %s"
+                             % (self.shape[0], self.shape, v.shape))
         return cf
 
 
@@ -233,7 +235,8 @@ def attach(obj, Space space, diffusion=None, mass=None, elasticity=None, prolong
             P = transformation
             check(PCLORSetTransformation((<PC>obj).pc, NULL if P is None else P.mat))
     elif any(r is not None for r in rest):
-        raise TypeError("coefficients, prolongations and transformations are given to a KSP or a PC, not to a %s" % type(obj).__name__)
+        raise TypeError("coefficients, prolongations and transformations are given to a KSP or a PC, not to a %s"
+                        % type(obj).__name__)
     elif isinstance(obj, PETSc.Mat):
         check(MatSetHopsSpace((<Mat>obj).mat, space.space))
     elif isinstance(obj, PETSc.DM):

@@ -21,7 +21,8 @@ def space(V):
     dim = mesh.topology.dim
     cell = mesh.ufl_cell().cellname()
     if cell not in ("quadrilateral", "hexahedron") or mesh.geometry.dim != dim:
-        raise ValueError("hops takes quadrilaterals and hexahedra that fill their space, not %s cells in %dD" % (cell, mesh.geometry.dim))
+        raise ValueError("hops takes quadrilaterals and hexahedra that fill their space, not %s cells in %dD"
+                         % (cell, mesh.geometry.dim))
     parts = V.ufl_element().sub_elements() or [V.ufl_element()]
     if not {e.family() for e in parts} <= {"Q", "CG", "Lagrange"}:
         raise ValueError("hops takes Lagrange spaces, not %s" % V.ufl_element())
@@ -40,8 +41,8 @@ def attach(obj, V, diffusion=None, mass=None, elasticity=None):
     """Tells a KSP, PC or Mat that its operator lives on V; returns the hops.Space.
 
     A KSP or PC becomes one of type lor and takes coefficients: a number, a value for each cell of this rank, or a function of
-    coordinates, an array of shape (cells, nodes, dim); of elasticity Lame's two. Without, they are made up for by the operator's diagonal. Dirichlet rows are
-    found in the operator, for each component of V.
+    coordinates, an array of shape (cells, nodes, dim); of elasticity Lame's two. Without, they are made up for by the operator's
+    diagonal. Dirichlet rows are found in the operator, for each component of V.
     """
     sp = space(V)
     hops.attach(obj, sp, diffusion=diffusion, mass=mass, elasticity=elasticity)

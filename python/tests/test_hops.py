@@ -27,7 +27,8 @@ def gll(p):
 
 
 class Box:
-    """The cells of this rank of n x n cells of the unit square, x fastest: ids beyond 32 bits, coordinates, where the boundary is."""
+    """The cells of this rank of n x n cells of the unit square, x fastest: ids beyond 32 bits, coordinates, where
+    the boundary is."""
 
     def __init__(self, p, n, nodes=None, left=False):
         self.p, self.n = p, n
@@ -194,7 +195,8 @@ def test_coefficients_that_jump():
     space = box.space()
     b = space.create_vec()
     b.setRandom()
-    told = [solve(A, b, lambda ksp: hops.attach(ksp, space, diffusion=k))[1] for k in (kappa, np.repeat(kappa[:, None], 25, axis=1))]
+    told = [solve(A, b, lambda ksp: hops.attach(ksp, space, diffusion=k))[1]
+            for k in (kappa, np.repeat(kappa[:, None], 25, axis=1))]
     untold = solve(A, b, lambda ksp: hops.attach(ksp, space))[1]
     assert told[0] == told[1] <= 20 < untold <= 60
 

@@ -57,34 +57,23 @@ INLINE void HangLines(const int P, const struct _HopsPAKernel *k, unsigned hangi
 /* With the orders that tests and users have most, lines stay in registers */
 static void HangMask(const struct _HopsPAKernel *k, unsigned hanging, int transpose, const vec *on, vec e[])
 {
+#define HANG_LINES(order) \
+  case order: \
+    HangLines(order, k, hanging, transpose, on, e); \
+    break;
   switch (k->P) {
-  case 2:
-    HangLines(2, k, hanging, transpose, on, e);
-    break;
-  case 3:
-    HangLines(3, k, hanging, transpose, on, e);
-    break;
-  case 4:
-    HangLines(4, k, hanging, transpose, on, e);
-    break;
-  case 5:
-    HangLines(5, k, hanging, transpose, on, e);
-    break;
-  case 6:
-    HangLines(6, k, hanging, transpose, on, e);
-    break;
-  case 7:
-    HangLines(7, k, hanging, transpose, on, e);
-    break;
-  case 8:
-    HangLines(8, k, hanging, transpose, on, e);
-    break;
-  case 9:
-    HangLines(9, k, hanging, transpose, on, e);
-    break;
+    HANG_LINES(2)
+    HANG_LINES(3)
+    HANG_LINES(4)
+    HANG_LINES(5)
+    HANG_LINES(6)
+    HANG_LINES(7)
+    HANG_LINES(8)
+    HANG_LINES(9)
   default:
     HangLines(k->P, k, hanging, transpose, on, e);
   }
+#undef HANG_LINES
 }
 
 /* e = J e, or J^T e. The lanes of most batches have one mask */
