@@ -598,7 +598,12 @@ int main(int argc, char **argv)
 
   test:
     suffix: snes
-    args: -dim 2 -refine 4 -order {{1 3}} -snes -dm_mat_type pa -pc_type {{lor jacobi}} -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+    args: -dim 2 -refine 4 -order {{1 3}} -snes -dm_mat_type pa -pc_type lor -lor_pc_type lu -ksp_type cg -ksp_rtol 1e-12
+
+  test:
+    suffix: snes_jacobi
+    args: -dim 2 -refine 4 -order {{1 3}} -snes -dm_mat_type pa -pc_type jacobi -ksp_type cg -ksp_rtol 1e-12
+    output_file: output/hangingplex_snes.out
 
   test:
     suffix: snes_3d

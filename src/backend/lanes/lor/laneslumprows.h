@@ -82,9 +82,9 @@ struct HopsLumpList {
   };
   int n, nfree, *col;
 
-  static size_t Bytes() /* of a team's lists */
+  static size_t Bytes() /* of a team's lists, and of two numbers of each lane behind them */
   {
-    return MAX * STRIDE * sizeof(int);
+    return (MAX + 2) * STRIDE * sizeof(int);
   }
   HOPS_LANES void Add(int c)
   {
@@ -227,11 +227,13 @@ struct HopsLumpFill {
       list.WriteColumns(rows, r, used);
       return;
     }
-    team.Sync();
-    for (int i = t / W; i < T && r0 + i < rows.n; i += T / W) { /* a warp takes a row */
-      const int begin = rows.i[0][r0 + i], len = rows.i[0][r0 + i + 1] - begin;
+    int *begin = lists + HopsLumpList::MAX * HopsLumpList::STRIDE, *len = begin + HopsLumpList::STRIDE;
 
-      for (int k = t % W; k < len && len <= HopsLumpList::MAX; k += W) rows.j[0][begin + k] = lists[k * HopsLumpList::STRIDE + i];
+    begin[t] = r < rows.n ? rows.i[0][r] : 0;
+    len[t]   = list.n; /* 0 of a long row */
+    team.Sync();
+    for (int i = t / W; i < T; i += T / W) { /* a warp takes a row */
+      for (int k = t % W, n = len[i]; k < n; k += W) rows.j[0][begin[i] + k] = lists[k * HopsLumpList::STRIDE + i];
     }
   }
 };
