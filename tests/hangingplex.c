@@ -183,7 +183,6 @@ static PetscErrorCode CreateForest(HangMesh *m, DM *dm)
   const PetscInt stride = (m->M[0] << m->finest) + 1;
   PetscInt      *cells, *number, nvert = 0;
   PetscReal     *x;
-  DM             parallel;
   PetscMPIInt    rank;
 
   PetscFunctionBeginUser;
@@ -206,11 +205,7 @@ static PetscErrorCode CreateForest(HangMesh *m, DM *dm)
   PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, dim, rank ? 0 : m->n, nvert, nv, PETSC_TRUE, cells, dim, x, dm));
   PetscCall(PetscFree3(cells, number, x));
   PetscCall(SetTree(*dm, m));
-  PetscCall(DMPlexDistribute(*dm, 0, NULL, &parallel));
-  if (parallel) {
-    PetscCall(DMDestroy(dm));
-    *dm = parallel;
-  }
+  PetscCall(TestDistribute(dm, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

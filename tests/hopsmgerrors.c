@@ -222,24 +222,20 @@ static PetscErrorCode Left(PetscInt dim, const PetscReal x[], PetscInt nc, Petsc
 static PetscErrorCode Coefficients(void)
 {
   PetscScalar v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0},
-              mixed[2]      = {1.0, -1e-3};
-  const PetscInt   sides[4] = {1, 2, 3, 4};
-  DM               dm, fine, parts;
-  PetscPartitioner partitioner;
-  DMLabel          label;
-  HopsSpace        sp;
-  HopsCoefficient  c[4], cells, left[2], tensor[2], diagonal[2], varying;
-  PetscInt         start, end;
-  PetscScalar     *values;
-  Mat              A;
-  PC               pc;
+              mixed[2]     = {1.0, -1e-3};
+  const PetscInt  sides[4] = {1, 2, 3, 4};
+  DM              dm, fine;
+  DMLabel         label;
+  HopsSpace       sp;
+  HopsCoefficient c[4], cells, left[2], tensor[2], diagonal[2], varying;
+  PetscInt        start, end;
+  PetscScalar    *values;
+  Mat             A;
+  PC              pc;
 
   PetscFunctionBeginUser;
   PetscCall(Box(4, PETSC_FALSE, &dm));
-  PetscCall(DMPlexGetPartitioner(dm, &partitioner));
-  PetscCall(PetscPartitionerSetFromOptions(partitioner));
-  PetscCall(DMPlexDistribute(dm, 0, NULL, &parts));
-  if (parts) dm = parts;
+  PetscCall(TestDistribute(&dm, 0));
   PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
   PetscCall(DMSetCoarseDM(fine, dm));
   PetscCall(DMGetLabel(fine, "Face Sets", &label));

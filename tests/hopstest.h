@@ -28,6 +28,23 @@ static inline PetscErrorCode TestGLL(PetscInt n, PetscReal x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Over the ranks, by the partitioner of the options: the default one of Debian's PETSc of 64-bit indices
+   crashes */
+static inline PetscErrorCode TestDistribute(DM *dm, PetscInt overlap)
+{
+  PetscPartitioner partitioner;
+  DM               parallel;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexGetPartitioner(*dm, &partitioner));
+  PetscCall(PetscPartitionerSetFromOptions(partitioner));
+  PetscCall(DMPlexDistribute(*dm, overlap, NULL, &parallel));
+  if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDestroy(dm));
+  *dm = parallel;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A structured box of n[d] cells of graded lengths (ratio r between neighbours), as arrays on one rank; node
   spacing inside a cell from z[p+1]. Essential: the whole boundary, if asked for. map (may be NULL) moves the

@@ -39,7 +39,6 @@ static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
 {
   PetscInt    n = 0, dim = 2, m, *cells, ncells = 0;
   PetscReal  *x;
-  DM          parallel;
   DMLabel     label;
   PetscMPIInt rank;
 
@@ -74,11 +73,7 @@ static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
   PetscCall(
     DMPlexCreateFromCellListPetsc(comm, dim, ncells, rank ? 0 : m * (dim - 1), 4 * (dim - 1), PETSC_TRUE, cells, dim, x, dm));
   PetscCall(PetscFree2(cells, x));
-  PetscCall(DMPlexDistribute(*dm, 0, NULL, &parallel));
-  if (parallel) {
-    PetscCall(DMDestroy(dm));
-    *dm = parallel;
-  }
+  PetscCall(TestDistribute(dm, 0));
   PetscCall(DMCreateLabel(*dm, "Face Sets"));
   PetscCall(DMGetLabel(*dm, "Face Sets", &label));
   PetscCall(DMPlexMarkBoundaryFaces(*dm, 1, label));

@@ -74,7 +74,6 @@ static PetscErrorCode Mesh(DM *dm)
 {
   PetscInt  dim, overlap = 0, geometry = 1;
   PetscBool turn = PETSC_TRUE, bend = PETSC_FALSE;
-  DM        parallel;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
@@ -86,11 +85,7 @@ static PetscErrorCode Mesh(DM *dm)
   PetscCall(DMGetDimension(*dm, &dim));
   if (turn) PetscCall(Turn(*dm));
   PetscCall(Mark(*dm));
-  PetscCall(DMPlexDistribute(*dm, overlap, NULL, &parallel));
-  if (parallel) {
-    PetscCall(DMDestroy(dm));
-    *dm = parallel;
-  }
+  PetscCall(TestDistribute(dm, overlap));
   if (bend) PetscCall(Bend(*dm));
   if (geometry > 1) {
     PetscFE      fe;
