@@ -210,7 +210,10 @@ typedef enum {
   HOPS_ROW_ZERO
 } HopsRow;
 PETSC_INTERN PetscErrorCode PCLORRowsTell(PC, PC_LOR *, const Mat_PA *, HopsSpace, PetscInt nc, PetscBool *);
-PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[]);
+/* ndiagonal: how many are HOPS_ROW_DIAGONAL, on all ranks */
+PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[], PetscInt64 *ndiagonal);
+/* |A c| / |A r| of largest entries, r random: 0 of what A takes to nothing */
+PETSC_INTERN PetscErrorCode PCLORTakes(Mat A, Vec c, PetscReal *ratio);
 PETSC_INTERN PetscErrorCode PCLORRefuseZeroRows(PC, PetscInt n, const HopsRow row[]);
 PETSC_INTERN PetscErrorCode PCLORSetDirichlet(PC_LOR *, PetscInt n, const HopsRow row[], const PetscScalar q[]);
 PETSC_INTERN PetscErrorCode PCLORSetFound(PC_LOR *, HopsSpace, const PetscBool ess[]);

@@ -65,7 +65,7 @@ PetscErrorCode PCLORSetFromOptionsConstants(PC pc, HopsOptionItems PetscOptionsO
 /* ------------------------------------- rows of the operator ------------------------------------- */
 
 /* What the rows are: where two vectors of random numbers have the same quotient q of product and entry */
-PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[])
+PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[], PetscInt64 *ndiagonal)
 {
   const PetscReal    tol = 1e-12; /* above rounding errors; a row that couples passes once in 1e12 */
   Vec                x, y;
@@ -92,8 +92,32 @@ PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[])
     PetscCall(VecRestoreArrayRead(x, &ax));
     PetscCall(VecRestoreArrayRead(y, &ay));
   }
+  *ndiagonal = 0;
+  for (PetscInt i = 0; i < n; ++i) *ndiagonal += row[i] == HOPS_ROW_DIAGONAL;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ndiagonal, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)A)));
   PetscCall(PetscRandomDestroy(&random));
   PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORTakes(Mat A, Vec c, PetscReal *ratio)
+{
+  Vec         r, y;
+  PetscRandom random;
+  PetscReal   norm;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &r, &y));
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
+  PetscCall(VecSetRandom(r, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(MatMult(A, r, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  PetscCall(MatMult(A, c, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, ratio));
+  *ratio = norm > 0.0 ? *ratio / norm : 0.0;
+  PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,7 +249,7 @@ PetscErrorCode PCLORResetFound(PC_LOR *lor)
 */
 PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp, HopsSpace *use)
 {
-  PetscInt64   n[2] = {sp->ness, 0};
+  PetscInt64   ness = sp->ness, ndiagonal;
   PetscBool    tell, diagonal, *ess;
   PetscScalar *q;
   HopsRow     *row;
@@ -235,23 +259,20 @@ PetscErrorCode PCLORFindEssential(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpac
   PetscCall(PCLORRowsTell(pc, lor, pa, sp, 1, &tell));
   if (!tell) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc3(sp->nT, &row, sp->nT, &ess, sp->nT, &q));
-  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row, q));
-  for (PetscInt i = 0; i < sp->nT; ++i) {
-    ess[i] = row[i] == HOPS_ROW_DIAGONAL ? PETSC_TRUE : PETSC_FALSE;
-    n[1] += ess[i];
-  }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  diagonal = n[1] == sp->N ? PETSC_TRUE : PETSC_FALSE;
-  if (n[0] && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
-  if (!n[0]) {
+  PetscCall(PCLORFindRows(pc->pmat, sp->nT, row, q, &ndiagonal));
+  for (PetscInt i = 0; i < sp->nT; ++i) ess[i] = row[i] == HOPS_ROW_DIAGONAL ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  diagonal = ndiagonal == sp->N ? PETSC_TRUE : PETSC_FALSE;
+  if (ness && !diagonal) PetscCall(PCLORCheckList(pc, lor, sp, row));
+  if (!ness) {
     PetscCall(PCLORRefuseZeroRows(pc, sp->nT, row));
-    if (n[1]) {
+    if (ndiagonal) {
       PetscCall(PCLORSetFound(lor, sp, ess));
-      lor->nfound = (PetscInt)n[1];
+      lor->nfound = (PetscInt)ndiagonal;
       *use        = lor->found;
     }
   }
-  if (!n[0] || !diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
+  if (!ness || !diagonal) PetscCall(PCLORSetDirichlet(lor, sp->nT, row, q));
   PetscCall(PetscFree3(row, ess, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

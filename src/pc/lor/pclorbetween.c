@@ -292,7 +292,7 @@ static PetscErrorCode PCLORBetweenSetNodes(PC pc, PC_LOR *lor, HopsSpace sp, Pet
 PetscErrorCode PCLORBetweenFind(PC pc, PC_LOR *lor, HopsSpace sp, HopsSpace *use)
 {
   HopsLORBetween *b;
-  PetscInt64      count[2] = {sp->ness, 0};
+  PetscInt64      ness = sp->ness, ndiagonal = 0;
   PetscBool       tell;
 
   PetscFunctionBegin;
@@ -310,18 +310,17 @@ PetscErrorCode PCLORBetweenFind(PC pc, PC_LOR *lor, HopsSpace sp, HopsSpace *use
   if (tell) {
     PetscCall(PetscMalloc1(b->n, &b->row));
     PetscCall(PetscMalloc1(b->n, &b->q));
-    PetscCall(PCLORFindRows(pc->pmat, b->n, b->row, b->q));
+    PetscCall(PCLORFindRows(pc->pmat, b->n, b->row, b->q, &ndiagonal));
     PetscCall(PCLORRefuseZeroRows(pc, b->n, b->row));
-    for (PetscInt i = 0; i < b->n; ++i) count[1] += b->row[i] == HOPS_ROW_DIAGONAL;
   }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCheck(!count[0] || !lor->prolongation, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(!ness || !lor->prolongation, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The space has a list of essential unknowns, and the operator's are others (PCLORSetProlongation()): create the space "
              "without a list, and %s finds the operator's Dirichlet rows",
              lor->name);
-  lor->nfound = (PetscInt)count[1];
+  lor->nfound = (PetscInt)ndiagonal;
   if (tell && lor->prolongation) PetscCall(PCLORSetDirichlet(lor, b->n, b->row, b->q));
-  if (lor->transformation) PetscCall(PCLORBetweenSetNodes(pc, lor, sp, count[0] ? PETSC_TRUE : PETSC_FALSE, use));
+  if (lor->transformation) PetscCall(PCLORBetweenSetNodes(pc, lor, sp, ness ? PETSC_TRUE : PETSC_FALSE, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,28 +380,6 @@ static PetscErrorCode PCLORBetweenZero(HopsLORBetween *b, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* |A c| / |A r| of largest entries, r random */
-static PetscErrorCode PCLORBetweenRatio(Mat A, Vec c, PetscReal *ratio)
-{
-  Vec         r, y;
-  PetscRandom random;
-  PetscReal   norm;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &r, &y));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
-  PetscCall(VecSetRandom(r, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(MatMult(A, r, y));
-  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-  PetscCall(MatMult(A, c, y));
-  PetscCall(VecNorm(y, NORM_INFINITY, ratio));
-  *ratio = norm > 0.0 ? *ratio / norm : 0.0;
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* As PCLORCheckConstants(): where the matrix takes what is constant on free unknowns to zero, so must the
    operator. Rows of unknowns that P does not use look like Dirichlet rows */
 static PetscErrorCode PCLORBetweenCheckConstants(PC pc, PC_LOR *lor)
@@ -424,10 +401,10 @@ static PetscErrorCode PCLORBetweenCheckConstants(PC pc, PC_LOR *lor)
   PetscCall(VecGetArrayWrite(b->x, &a));
   for (PetscInt i = 0; i < b->n; ++i) a[i] = b->row && b->row[i] == HOPS_ROW_DIAGONAL ? 0.0 : 1.0;
   PetscCall(VecRestoreArrayWrite(b->x, &a));
-  PetscCall(PCLORBetweenRatio(b->mat ? b->mat : lor->lor.mat, b->mat ? b->x : b->xs, &ratio));
+  PetscCall(PCLORTakes(b->mat ? b->mat : lor->lor.mat, b->mat ? b->x : b->xs, &ratio));
   if (ratio > 1e-10) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->transformation) PetscCall(MatMult(lor->transformation, b->xs, b->x));
-  PetscCall(PCLORBetweenRatio(pc->pmat, b->x, &ratio));
+  PetscCall(PCLORTakes(pc->pmat, b->x, &ratio));
   PetscCheck(ratio <= 1e-6, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "The low-order-refined matrix is singular (it takes constants to zero) and the operator is not: it has no Dirichlet "
              "rows, "

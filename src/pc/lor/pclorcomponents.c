@@ -185,8 +185,8 @@ static PetscErrorCode PCLORCreateNodes(HopsSpace sp, PetscInt nc, const PetscBoo
 /* free[nT][nc] of the operator, and the number of its Dirichlet rows */
 static PetscErrorCode PCLORFindFree(PC pc, PC_LOR *lor, HopsSpace sp, PetscInt nc, PetscBool free[])
 {
-  const PetscInt n     = sp->nT * nc;
-  PetscInt64     count = 0;
+  const PetscInt n = sp->nT * nc;
+  PetscInt64     count;
   PetscInt       ness;
   PetscBool      tell;
   HopsRow       *row;
@@ -203,9 +203,7 @@ static PetscErrorCode PCLORFindFree(PC pc, PC_LOR *lor, HopsSpace sp, PetscInt n
   PetscCall(PCLORRowsTell(pc, lor, NULL, sp, nc, &tell));
   if (!tell) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(n, &row, n, &q));
-  PetscCall(PCLORFindRows(pc->pmat, n, row, q));
-  for (PetscInt i = 0; i < n; ++i) count += row[i] == HOPS_ROW_DIAGONAL;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCall(PCLORFindRows(pc->pmat, n, row, q, &count));
   PetscCall(PCLORRefuseZeroRows(pc, n, row));
   if (count < (PetscInt64)sp->N * nc) {
     for (PetscInt i = 0; i < n; ++i) free[i] = row[i] == HOPS_ROW_DIAGONAL ? PETSC_FALSE : PETSC_TRUE;
@@ -282,31 +280,21 @@ PetscErrorCode PCLORGetFormComponents(PC pc, PC_LOR *lor, HopsSpace sp, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* |A e| / |A x|, e the constant of a component, x random; largest entries */
+/* |A e| / |A r|, e the constant of a component */
 static PetscErrorCode PCLORTakesConstant(Mat A, PetscInt nc, PetscInt c, PetscReal *ratio)
 {
-  Vec          x, y;
+  Vec          x;
   PetscScalar *a;
-  PetscRandom  random;
   PetscInt     n;
-  PetscReal    norm;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
-  PetscCall(VecSetRandom(x, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  PetscCall(MatCreateVecs(A, &x, NULL));
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetArrayWrite(x, &a));
   for (PetscInt i = 0; i < n; ++i) a[i] = i % nc == c ? 1.0 : 0.0;
   PetscCall(VecRestoreArrayWrite(x, &a));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(VecNorm(y, NORM_INFINITY, ratio));
-  *ratio = norm > 0.0 ? *ratio / norm : 0.0;
+  PetscCall(PCLORTakes(A, x, ratio));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
