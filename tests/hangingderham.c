@@ -337,7 +337,7 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
 
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < 2; ++k) { /* the same mesh, then with all cells halved */
-    const PetscInt M[3] = {2, 2, 2};
+    const PetscInt M[3] = {2, 2, 1};
     PetscInt       its;
     HangMesh       m;
     HopsSpace      sp;

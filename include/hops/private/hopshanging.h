@@ -100,9 +100,9 @@ PETSC_INTERN PetscErrorCode HopsHangingRows(const HopsHanging *, unsigned mask, 
                                             PetscReal *w[]);
 
 /*
-  src/space/latticemap.c: a map from a family to another one, given on a cell's lattice by `inc`, which the map
-  takes over, on the unknowns that cells list. Row() of an entry of a cell that was set: the L-vector indices
-  col[n] of the source, with values that have the signs of both
+  src/space/latticemap.c: a map from a family to another one, given on a cell's lattice by `inc`, which the
+  map takes over, on the unknowns that cells list. Row() of an entry of a cell that was set: the L-vector
+  indices col[n] of the source, with values that have the signs of both
 */
 typedef struct {
   HopsSpace     from, to;

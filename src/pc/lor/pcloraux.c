@@ -98,8 +98,9 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 /*
   The vertices of the nodal spaces are all of the mesh's, essential ones too: a normal edge at the boundary is
   free, and its field is that of a nodal field that does not vanish there (a tenth fewer iterations on
-  unstructured meshes). But in AMS of order 1 essential vertices are left out: on a mesh one cell thick their
-  matrices would fall into singular pieces of two vertices, which hypre refuses.
+  unstructured meshes). But in AMS of order 1, and in ADS with hanging nodes, essential vertices are left out:
+  on a mesh one cell thick their matrices would fall into singular pieces of two vertices, which hypre
+  refuses.
 */
 static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
@@ -109,7 +110,8 @@ static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
   PetscFunctionBegin;
   if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1,
-                                     sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE,
+                                     sp->order == 1 && (sp->hanging || !(sp->family == HOPS_HDIV && sp->dim == 3)) ? PETSC_TRUE
+                                                                                                                   : PETSC_FALSE,
                                      nodes));
   free = (*nodes)->nT - (*nodes)->ness;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &free, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));

@@ -49,8 +49,8 @@ PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[])
 }
 
 /*
-  What the walks over the cells share. A key is seen where a cell has it as an entry of its own. An entry is at
-  nv numbers x: in H1 the coordinates of the node, else of the middle of the line or face or box, and its
+  What the walks over the cells share. A key is seen where a cell has it as an entry of its own. An entry is
+  at nv numbers x: in H1 the coordinates of the node, else of the middle of the line or face or box, and its
   vector, in the direction of the unknown. Entries of a parent's lines are at the parent's, where the cell's
   map goes on.
 */
@@ -69,10 +69,10 @@ typedef struct {
 } Check;
 
 /*
-  Maps as they go on to the nodes of a parent. Differences of two maps grow there, by what the map's polynomials
-  grow to in the facet's directions: by 10^4 at order 3, and by 10^11 at order 8. So maps of a higher order go
-  on as what they are at the nodes of order 3, and are compared roughly. Their nodes are compared well where
-  the cells have a space of H1
+  Maps as they go on to the nodes of a parent. Differences of two maps grow there, by what the map's
+  polynomials grow to in the facet's directions: by 10^4 at order 3, and by 10^11 at order 8. So maps of a
+  higher order go on as what they are at the nodes of order 3, and are compared roughly. Their nodes are
+  compared well where the cells have a space of H1
 */
 static PetscErrorCode GoOn(Check *k)
 {

@@ -390,8 +390,8 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
   Notes:
   A facet, or in 3D an edge, of a cell hangs where it is half (a facet in 3D: a quarter) of one of a coarser
   cell. The cell lists the nodes of that whole facet or edge there, its parent's, in its own directions.
-  Hanging nodes have no numbers. In H(curl) and H(div) the cell lists the lines and faces of the parent's there,
-  -1-g where it sees one with the opposite sign. `masks` says where they are:
+  Hanging nodes have no numbers. In H(curl) and H(div) the cell lists the lines and faces of the parent's
+  there, -1-g where it sees one with the opposite sign. `masks` says where they are:
 
 .vb
   bits 0 .. dim-1      the position in the parent: bit d is set in the upper half of direction d

@@ -173,8 +173,8 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
 }
 
 /*
-  mark[]: of cell c, which is o in the companion, the companion's unknowns in the closure of essential ones. What
-  the cell lists of its parent is in the closure of the parent's alone, but for a node that both have
+  mark[]: of cell c, which is o in the companion, the companion's unknowns in the closure of essential ones.
+  What the cell lists of its parent is in the closure of the parent's alone, but for a node that both have
 */
 static void HopsCompanionMark(HopsSpace sp, HopsSpace other, PetscInt c, PetscInt o, const HopsHanging hang[2], PetscBool on[],
                               PetscBool mark[])

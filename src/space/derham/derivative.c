@@ -94,7 +94,8 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
          H(div) for H1, by the turned gradient (d/dy, -d/dx)
 
   Output Parameter:
-. D - the matrix, with entries 1 and -1 but near hanging nodes: of type `MATAIJ`, or for spaces on a CUDA device, where it is built,
+. D - the matrix, with entries 1 and -1 but near hanging nodes: of type `MATAIJ`, or for spaces on a CUDA
+  device, where it is built,
   `MATAIJCUSPARSE`, with vectors of type `VECKOKKOS` `MATAIJKOKKOS`
 
   Options Database Key:
@@ -107,8 +108,8 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
   It depends on topology alone, and is the same for the high-order spaces and for the lowest-order ones on the
   mesh of the Gauss-Lobatto points. The product of two that follow each other is exactly zero.
 
-  Near hanging nodes other entries come from the weights of these, up to some tens in a row, and the product is
-  zero up to rounding errors.
+  Near hanging nodes other entries come from the weights of these, up to some tens in a row, and the product
+  is zero up to rounding errors.
 
   Essential unknowns have neither rows nor columns, or, in spaces from arrays, empty ones; see
   `HopsSpaceDifferentiate()` for fields with essential values.

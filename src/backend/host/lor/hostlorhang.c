@@ -1,6 +1,6 @@
 /*
-  Host back end: low-order-refined matrices of cells with hanging nodes, J^T A J of the matrix A of the cell. In
-  H1 J may keep only the largest entries of a row, so that a row of the matrix stays short. In H(curl) and
+  Host back end: low-order-refined matrices of cells with hanging nodes, J^T A J of the matrix A of the cell.
+  In H1 J may keep only the largest entries of a row, so that a row of the matrix stays short. In H(curl) and
   H(div) it keeps all: else gradients would not be in the kernel of the curl, nor curls in that of the
   divergence.
 */

@@ -76,8 +76,8 @@ typedef struct {
   const HopsHostMeeting *meets;
 } HopsHostPieces;
 
-/* Of a space with hanging nodes, else zeros: masks of the lanes [nb][W]; has a batch none, one, several? [nb];
-   components as in hopshanging.h; J and its transpose, of nodes and of integrals */
+/* Of a space with hanging nodes, else zeros: masks of the lanes [nb][W]; has a batch none, one, several?
+   [nb]; components as in hopshanging.h; J and its transpose, of nodes and of integrals */
 typedef struct {
   unsigned short *mask;
   unsigned char  *some;
