@@ -313,7 +313,7 @@ static PetscErrorCode Iterations(PetscInt dim, PetscInt p, PetscInt finest)
 
     PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
     HangAdapt(&m, 0, m.finest, 0.0, uniform ? All : Layer);
-    PetscCall(HangList(&m, PETSC_FALSE));
+    PetscCall(HangList(&m, PETSC_TRUE));
     PetscCall(Space(&m, family, p, Everywhere, &sp));
     PetscCall(HopsSpaceGetSizes(sp, NULL, &N[uniform]));
     PetscCall(Solve(sp, 1e-10, &its[uniform], &error));

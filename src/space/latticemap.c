@@ -1,6 +1,6 @@
 /* Maps between two families on the lattices of the cells, derivatives and means, on the unknowns that cells
    list. */
-#include <hops/private/hopshanging.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsdevicematimpl.h>
 
 /* The cells of a space among those of another one on the same mesh: both order them their own way */
@@ -31,10 +31,10 @@ static unsigned Mask(HopsSpace sp, PetscInt c)
   return sp->hanging ? sp->hang[c] : 0;
 }
 
-PetscErrorCode HopsLatticeMapCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, HopsLatticeMap *m)
+PetscErrorCode HopsLatticeMapCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, PetscBool mean, HopsLatticeMap *m)
 {
   PetscFunctionBegin;
-  *m = (HopsLatticeMap){.from = from, .to = to, .inc = inc};
+  *m = (HopsLatticeMap){.from = from, .to = to, .inc = inc, .mean = mean};
   PetscCall(HopsSpaceBringMesh(from));
   PetscCall(HopsSpaceBringMesh(to));
   PetscCall(HopsCompanionCells(from, to, &m->cell));
@@ -67,7 +67,9 @@ PetscErrorCode HopsLatticeMapDestroy(HopsLatticeMap *m)
 PetscErrorCode HopsLatticeMapSetCell(HopsLatticeMap *m, PetscInt c)
 {
   PetscFunctionBegin;
-  m->c = c;
+  m->c     = c;
+  m->rto   = m->to->restr + c * m->to->ne;
+  m->rfrom = m->from->restr + m->cell[c] * m->from->ne;
   if (!m->to->hanging || m->mask == Mask(m->to, c)) PetscFunctionReturn(PETSC_SUCCESS); /* cells are sorted by masks */
   m->mask = Mask(m->to, c);
   PetscCall(PetscFree(m->start));
@@ -78,36 +80,21 @@ PetscErrorCode HopsLatticeMapSetCell(HopsLatticeMap *m, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  An entry that is a parent's is bounded by the parent's, which the cell lists, too. Of its own entries some
-  boundary may be a part of a parent's: what they are by J
-*/
-void HopsLatticeMapRow(HopsLatticeMap *m, PetscInt i)
+/* Of the boundary of a cell's own entry some may be a part of a parent's: what it is by J */
+void HopsLatticeMapOwnRow(HopsLatticeMap *m, PetscInt i)
 {
-  const int      r = m->to->restr[m->c * m->to->ne + i], *restr = m->from->restr + m->cell[m->c] * m->from->ne;
-  const PetscInt n = m->inc.n[i];
-
   m->n = 0;
-  if (!m->mask || m->on[i]) {
-    for (PetscInt k = 0; k < n; ++k) {
-      const int s = restr[m->inc.col[6 * i + k]];
-
-      m->col[m->n]     = HopsUnsigned(s);
-      m->value[m->n++] = m->inc.sgn[6 * i + k] * HopsSign(r) * HopsSign(s);
-    }
-    return;
-  }
   for (PetscInt pass = 0; pass < 2; ++pass)
-    for (PetscInt k = 0; k < n; ++k) {
+    for (PetscInt k = 0; k < m->inc.n[i]; ++k) {
       const PetscInt v = m->inc.col[6 * i + k];
 
       for (int j = m->start[v]; j < m->start[v + 1]; ++j) {
-        const int e = m->jcol[j];
+        const int e = m->jcol[j], s = m->rfrom[e];
 
         if (!pass) m->sum[e] += m->inc.sgn[6 * i + k] * m->w[j];
         else if (PetscAbsReal(m->sum[e]) > 1e-14) {
-          m->col[m->n]     = HopsUnsigned(restr[e]);
-          m->value[m->n++] = m->sum[e] * HopsSign(r) * HopsSign(restr[e]);
+          m->col[m->n]     = HopsUnsigned(s);
+          m->value[m->n++] = m->sum[e] * (m->mean ? 1.0 : HopsSign(m->rto[i])) * HopsSign(s);
         }
         if (pass) m->sum[e] = 0.0;
       }

@@ -129,11 +129,13 @@ static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const P
 }
 
 /* r->pts and r->J: points and Jacobians of the integrals of component c of a cell, or of its parent's */
-static void HopsMomentPoints(HopsSpace sp, const HopsLayout *l, PetscInt cell, PetscInt c, PetscBool parent, HopsMomentRule *r)
+static void HopsMomentPoints(HopsSpace sp, const HopsLayout *l, PetscInt cell, PetscInt c, PetscBool parent, HopsMomentRule *r,
+                             PetscInt m[])
 {
   const PetscInt   dim = sp->dim, Pg = sp->gorder + 1, npg = HopsPower(Pg, dim);
+  const PetscInt   n[3] = {Pg, Pg, Pg};
   const PetscReal *M[3];
-  PetscInt         m[3] = {1, 1, 1}, n[3] = {Pg, Pg, Pg}, half[3] = {0, 0, 0}, nq = 1;
+  PetscInt         half[3] = {0, 0, 0}, nq = 1;
 
   for (PetscInt d = 0; d < dim; ++d) {
     nq *= m[d] = r->m[l->open[c][d]];
@@ -153,36 +155,37 @@ static void HopsMomentPoints(HopsSpace sp, const HopsLayout *l, PetscInt cell, P
   }
 }
 
-/* The integral of entry i of component c at these points */
-static PetscErrorCode HopsMomentEntry(HopsSpace sp, const HopsLayout *l, PetscInt c, PetscInt i, const HopsMomentRule *r,
-                                      HopsPointFunction f, void *ctx, PetscScalar *sum)
+/* The integral of entry ijk of component c at these points, m[] of them in each direction */
+static inline PetscErrorCode HopsMomentEntry(HopsFamily family, PetscInt dim, const PetscBool open[], PetscInt c,
+                                             const PetscInt ijk[], const PetscInt m[], const HopsMomentRule *r, HopsPointFunction f,
+                                             void *ctx, PetscScalar *out)
 {
-  const PetscInt dim = sp->dim, nf = sp->family == HOPS_L2 ? 1 : dim, ii = i - l->off[c];
-  const PetscInt ijk[3] = {ii % l->n[c][0], ii / l->n[c][0] % l->n[c][1], ii / (l->n[c][0] * l->n[c][1])};
-  PetscInt       np     = 1;
+  const PetscInt   nf = family == HOPS_L2 ? 1 : dim, g = r->g;
+  PetscInt         np = 1, n = 0, first = 0, step[3];
+  const PetscReal *w[3]; /* of the n directions in which it is open */
+  PetscScalar      sum = 0.0;
 
   PetscFunctionBegin;
-  *sum = 0.0;
-  for (PetscInt d = 0; d < dim; ++d) np *= l->open[c][d] ? r->g : 1;
+  for (PetscInt d = 0, stride = 1; d < dim; stride *= m[d++]) {
+    first += (open[d] ? g : 1) * ijk[d] * stride;
+    if (!open[d]) continue;
+    np *= g;
+    w[n]      = r->w + ijk[d] * g;
+    step[n++] = stride;
+  }
   for (PetscInt s = 0; s < np; ++s) {
-    PetscInt    q = 0, stride = 1, ss = s;
-    PetscReal   w = 1.0;
+    PetscInt    q      = first;
+    PetscReal   weight = 1.0;
     PetscScalar u[3];
 
-    for (PetscInt d = 0; d < dim; ++d) {
-      PetscInt at = ijk[d];
-
-      if (l->open[c][d]) {
-        at = at * r->g + ss % r->g;
-        ss /= r->g;
-        w *= r->w[at];
-      }
-      q += at * stride;
-      stride *= r->m[l->open[c][d]];
+    for (PetscInt o = 0, ss = s; o < n; ++o, ss /= g) {
+      q += ss % g * step[o];
+      weight *= w[o][ss % g];
     }
     PetscCall((*f)(dim, r->pts + q * dim, nf, u, ctx));
-    *sum += w * HopsMoment(sp->family, dim, c, r->J + q * dim * dim, u);
+    sum += weight * HopsMoment(family, dim, c, r->J + q * dim * dim, u);
   }
+  *out = sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,16 +210,22 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
     for (PetscInt cell = x || g ? 0 : sp->ninterior; cell < sp->ncells; ++cell) { /* interior cells have owned entries alone */
       if (sp->hanging && !HopsHangingNodes(&h, sp->hang[cell], on) && !own) continue;
       for (PetscInt c = 0; c < l.nc; ++c) {
-        PetscBool ready = PETSC_FALSE; /* most cells have one component or none on the boundary */
+        const PetscInt *n     = l.n[c];
+        PetscBool       ready = PETSC_FALSE; /* most cells have one component or none on the boundary */
+        PetscInt        m[3]  = {1, 1, 1};
 
         for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
           const int    e  = sp->restr[cell * sp->ne + i];
-          PetscScalar *to = HopsLEntry(sp, HopsUnsigned(e), x, g, cv), sum;
+          PetscScalar *to = HopsLEntry(sp, HopsUnsigned(e), x, g, cv), sum = 0.0;
+          PetscInt     k = i - l.off[c], ijk[3];
 
           if (!to || on[i] == (own ? PETSC_TRUE : PETSC_FALSE)) continue;
-          if (!ready) HopsMomentPoints(sp, &l, cell, c, own ? PETSC_FALSE : PETSC_TRUE, &r);
-          ready = PETSC_TRUE;
-          PetscCall(HopsMomentEntry(sp, &l, c, i, &r, f, ctx, &sum));
+          if (!ready) HopsMomentPoints(sp, &l, cell, c, own ? PETSC_FALSE : PETSC_TRUE, &r, m);
+          ready  = PETSC_TRUE;
+          ijk[0] = k % n[0];
+          ijk[1] = k / n[0] % n[1];
+          ijk[2] = k / (n[0] * n[1]);
+          PetscCall(HopsMomentEntry(sp->family, sp->dim, l.open[c], c, ijk, m, &r, f, ctx, &sum));
           *to = HopsSign(e) * sum;
         }
       }

@@ -115,8 +115,6 @@ PETSC_INTERN PetscErrorCode HopsIncidenceCreate(HopsFamily from, HopsFamily to, 
 /* the same form: the mean of a field of H1 over the corners of an entry of `to`, other than L2 */
 PETSC_INTERN PetscErrorCode HopsIncidenceCreateMean(HopsFamily to, PetscInt dim, PetscInt order, HopsIncidence *);
 PETSC_INTERN PetscErrorCode HopsIncidenceDestroy(HopsIncidence *);
-/* src/space/derham/derivative.c: the matrix of a map given on a cell's lattice, which is destroyed */
-PETSC_INTERN PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence, Mat *);
 /* is there a derivative between the families, in this dimension? */
 PETSC_INTERN PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim);
 /* values at a point of the tensor of a term int b u v in a family: the upper triangle by rows, or a scalar */

@@ -98,26 +98,3 @@ PETSC_INTERN PetscBool HopsHangingIsOwn(const HopsHanging *, unsigned mask, int 
    largest entries, and those as large as the last of them, and is scaled to sum up to 1 */
 PETSC_INTERN PetscErrorCode HopsHangingRows(const HopsHanging *, unsigned mask, PetscInt most, int *start[], int *col[],
                                             PetscReal *w[]);
-
-/*
-  src/space/latticemap.c: a map from a family to another one, given on a cell's lattice by `inc`, which the
-  map takes over, on the unknowns that cells list. Row() of an entry of a cell that was set: the L-vector
-  indices col[n] of the source, with values that have the signs of both
-*/
-typedef struct {
-  HopsSpace     from, to;
-  HopsIncidence inc;
-  PetscInt     *cell; /* [ncells of `to`] the cells of `from` */
-  PetscInt      c, n, *col;
-  PetscReal    *value;
-  HopsHanging   hang[2]; /* of the source, of the target */
-  unsigned      mask;    /* of the cell; then its entries on lines, and J of the source by rows */
-  PetscBool    *on;
-  int          *start, *jcol;
-  PetscReal    *w, *sum;
-} HopsLatticeMap;
-
-PETSC_INTERN PetscErrorCode HopsLatticeMapCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, HopsLatticeMap *);
-PETSC_INTERN PetscErrorCode HopsLatticeMapSetCell(HopsLatticeMap *, PetscInt c);
-PETSC_INTERN void           HopsLatticeMapRow(HopsLatticeMap *, PetscInt i);
-PETSC_INTERN PetscErrorCode HopsLatticeMapDestroy(HopsLatticeMap *);

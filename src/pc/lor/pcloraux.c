@@ -1,7 +1,7 @@
 /* What hypre's AMS and ADS need beside the low-order-refined matrix of an H(curl) or H(div) space: gradient,
    curl, vertices. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopslatticemap.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
@@ -178,7 +178,7 @@ static PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreateMean(sp->family, sp->dim, sp->order, &mean));
-  PetscCall(HopsLatticeMatCreate(nodes, sp, mean, &M));
+  PetscCall(HopsLatticeMatCreate(nodes, sp, mean, PETSC_TRUE, &M));
   PetscCall(HopsCreateConstants(sp, v));
   for (PetscInt d = 0; d < 3; ++d) {
     Pi[d] = NULL;

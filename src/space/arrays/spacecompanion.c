@@ -1,6 +1,6 @@
 /* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays
    the user gives them. */
-#include <hops/private/hopshanging.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsmapkind.h>
 
 /* where[ncaller]: the space's own index of the caller's cells */
@@ -61,7 +61,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
-  PetscCall(HopsLatticeMapCreate(from, to, inc, &m));
+  PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
   PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->nL, &seen));
   for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */

@@ -1,6 +1,6 @@
 /* Discrete gradient, curl and divergence: incidence of the Gauss-Lobatto lattice, entries 1 and -1 but for
    unknowns whose boundary hangs. */
-#include <hops/private/hopshanging.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsdevicematimpl.h>
 
 static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
@@ -30,17 +30,15 @@ static PetscErrorCode HopsDerivativeCheckOwned(PetscInt left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, Mat *D)
+PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, PetscBool mean, Mat *D)
 {
   HopsLatticeMap m;
-  PetscInt      *dnz, *onz, *cols, nfree, left;
-  PetscScalar   *vals;
+  PetscInt      *dnz, *onz, nfree, left;
   char          *done;
 
   PetscFunctionBegin;
-  PetscCall(HopsLatticeMapCreate(from, to, inc, &m));
+  PetscCall(HopsLatticeMapCreate(from, to, inc, mean, &m));
   PetscCall(PetscCalloc3(to->nT, &dnz, to->nT, &onz, to->nT, &done));
-  PetscCall(PetscMalloc2(PetscMax(from->ne, 6), &cols, PetscMax(from->ne, 6), &vals));
   nfree = from->nT + from->nG;
   for (PetscInt pass = 0; pass < 2; ++pass) {
     if (pass) {
@@ -64,10 +62,10 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
 
           if (s >= nfree) continue;
           if (!pass) ++*(s < from->nT ? dnz + l : onz + l);
-          cols[n]   = s < from->nT ? from->rstart + s : from->ghost[s - from->nT];
-          vals[n++] = m.value[k];
+          m.col[n]     = s < from->nT ? from->rstart + s : from->ghost[s - from->nT]; /* n <= k */
+          m.value[n++] = m.value[k];
         }
-        if (pass) PetscCall(MatSetValues(*D, 1, &row, n, cols, vals, ADD_VALUES));
+        if (pass) PetscCall(MatSetValues(*D, 1, &row, n, m.col, m.value, ADD_VALUES));
       }
     }
     PetscCall(HopsDerivativeCheckOwned(left));
@@ -75,7 +73,6 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
   if (to->kokkosvecs) PetscCall(MatSetVecType(*D, VECKOKKOS));
-  PetscCall(PetscFree2(cols, vals));
   PetscCall(PetscFree3(dnz, onz, done));
   PetscCall(HopsLatticeMapDestroy(&m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +127,7 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
-  PetscCall(HopsLatticeMatCreate(from, to, inc, D));
+  PetscCall(HopsLatticeMatCreate(from, to, inc, PETSC_FALSE, D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,7 +170,7 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscCheck(x != y, PetscObjectComm((PetscObject)from), PETSC_ERR_ARG_IDN,
              "The vectors of the field and of its derivative must be different");
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
-  PetscCall(HopsLatticeMapCreate(from, to, inc, &m));
+  PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
   PetscCall(PetscCalloc1(to->nT, &done));
   left = to->nT - to->ness;
