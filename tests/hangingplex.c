@@ -442,17 +442,28 @@ static PetscErrorCode Field(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return PETSC_SUCCESS;
 }
 
+/* its curl, or its divergence */
+static PetscErrorCode Derivative(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscReal curl = dim == 3 ? 3.0 : 0.0;
+
+  for (PetscInt c = 0; c < nc; ++c) u[c] = power == 1 ? 0.0 : (*(HopsFamily *)ctx == HOPS_HCURL ? curl : (PetscReal)dim);
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode SolveFamily(DM dm, HopsFamily family, PetscInt p, DMLabel label)
 {
   const PetscInt    one  = 1;
   const PetscScalar unit = 1.0;
   HopsCoefficient   k;
-  HopsSpace         sp;
+  HopsSpace         sp, range;
   Mat               A;
-  Vec               x, b;
-  PetscReal         error;
+  Vec               x, b, d;
+  PetscInt          dim;
+  PetscReal         error, derror;
 
   PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
   if (family == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, p, label, 1, &one, &sp));
   else PetscCall(HopsSpaceCreateHDiv(dm, p, label, 1, &one, &sp));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &k));
@@ -467,6 +478,13 @@ static PetscErrorCode SolveFamily(DM dm, HopsFamily family, PetscInt p, DMLabel 
   PetscCall(MatPALiftEssential(A, b));
   PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-12, 100, NULL));
   PetscCall(HopsSpaceComputeL2Error(sp, x, Field, NULL, &error));
+  PetscCall(HopsSpaceCreateCompanion(sp, family == HOPS_HCURL && dim == 3 ? HOPS_HDIV : HOPS_L2, PETSC_FALSE, &range));
+  PetscCall(HopsSpaceCreateVec(range, &d));
+  PetscCall(HopsSpaceDifferentiate(sp, x, range, d));
+  PetscCall(HopsSpaceComputeL2Error(range, d, Derivative, &family, &derror));
+  error = TestWorse(error, 0.01 * derror);
+  PetscCall(VecDestroy(&d));
+  PetscCall(HopsSpaceDestroy(&range));
   if (error > 1e-10) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: exact\n", HopsFamilies[family]));
   PetscCall(VecDestroy(&x));

@@ -33,17 +33,21 @@ PETSC_INTERN PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, H
 /* An entry that is a parent's is bounded by the parent's, which the cell lists, too */
 static inline void HopsLatticeMapRow(HopsLatticeMap *m, PetscInt i)
 {
-  const PetscReal sign = m->mean ? 1.0 : HopsSign(m->rto[i]);
+  const PetscInt   n = m->inc.n[i], *from = m->inc.col + 6 * i;
+  const PetscReal  sign = m->mean ? 1.0 : HopsSign(m->rto[i]), *sgn = m->inc.sgn + 6 * i;
+  const int       *restr = m->rfrom;
+  PetscInt *const  col   = m->col;
+  PetscReal *const value = m->value;
 
   if (m->mask && !m->on[i]) {
     HopsLatticeMapOwnRow(m, i);
     return;
   }
-  m->n = m->inc.n[i];
-  for (PetscInt k = 0; k < m->n; ++k) {
-    const int s = m->rfrom[m->inc.col[6 * i + k]];
+  m->n = n;
+  for (PetscInt k = 0; k < n; ++k) {
+    const int s = restr[from[k]];
 
-    m->col[k]   = HopsUnsigned(s);
-    m->value[k] = m->inc.sgn[6 * i + k] * sign * HopsSign(s);
+    col[k]   = HopsUnsigned(s);
+    value[k] = sgn[k] * sign * HopsSign(s);
   }
 }

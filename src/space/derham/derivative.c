@@ -33,13 +33,16 @@ static PetscErrorCode HopsDerivativeCheckOwned(PetscInt left)
 PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, PetscBool mean, Mat *D)
 {
   HopsLatticeMap m;
-  PetscInt      *dnz, *onz, nfree, left;
+  PetscInt      *dnz, *onz, *col, nfree, left;
+  PetscScalar   *value;
   char          *done;
 
   PetscFunctionBegin;
   PetscCall(HopsLatticeMapCreate(from, to, inc, mean, &m));
   PetscCall(PetscCalloc3(to->nT, &dnz, to->nT, &onz, to->nT, &done));
   nfree = from->nT + from->nG;
+  col   = m.col;
+  value = m.value;
   for (PetscInt pass = 0; pass < 2; ++pass) {
     if (pass) {
       PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)from), to->nT, from->nT, to->N, from->N, 0, dnz, 0, onz, D));
@@ -57,15 +60,19 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
         done[l] = 1;
         --left;
         HopsLatticeMapRow(&m, i);
+        if (!pass) {
+          for (PetscInt k = 0; k < m.n; ++k)
+            if (col[k] < nfree) ++*(col[k] < from->nT ? dnz + l : onz + l);
+          continue;
+        }
         for (PetscInt k = 0; k < m.n; ++k) {
-          const PetscInt s = m.col[k];
+          const PetscInt s = col[k];
 
           if (s >= nfree) continue;
-          if (!pass) ++*(s < from->nT ? dnz + l : onz + l);
-          m.col[n]     = s < from->nT ? from->rstart + s : from->ghost[s - from->nT]; /* n <= k */
-          m.value[n++] = m.value[k];
+          col[n]     = s < from->nT ? from->rstart + s : from->ghost[s - from->nT]; /* n <= k */
+          value[n++] = value[k];
         }
-        if (pass) PetscCall(MatSetValues(*D, 1, &row, n, m.col, m.value, ADD_VALUES));
+        PetscCall(MatSetValues(*D, 1, &row, n, col, value, ADD_VALUES));
       }
     }
     PetscCall(HopsDerivativeCheckOwned(left));
