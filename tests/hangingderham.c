@@ -4,9 +4,13 @@ static char help[] = "H(curl) and H(div) on adaptive meshes: derivatives, spectr
   -what spectrum    : all eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
   -what solve       : iterations beside those on a uniform mesh, by AMS or ADS\n\
   -what rates       : errors on randomly refined meshes fall by the order\n\
+  -what absent      : what is refused of AMS\n\
+  -what cost        : times, by that of a product where each cell has unknowns of its own\n\
   -numbers          : prints what it compares\n\n";
 
 #include "hangingmesh.h"
+#include "hopsexpect.h"
+#include <petsctime.h>
 
 static HopsFamily family  = HOPS_HCURL;
 static PetscBool  numbers = PETSC_FALSE;
@@ -357,6 +361,77 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the least time of n products, or diagonals */
+static PetscErrorCode Time(HopsSpace sp, PetscBool diagonal, PetscInt n, PetscLogDouble *best)
+{
+  Mat A;
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(Operator(sp, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscLogDouble t[2];
+
+    PetscCall(PetscTime(&t[0]));
+    if (diagonal) PetscCall(MatGetDiagonal(A, y));
+    else PetscCall(MatMult(A, x, y));
+    PetscCall(PetscTime(&t[1]));
+    if (!i || t[1] - t[0] < *best) *best = t[1] - t[0];
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Cost(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  const PetscInt M[3] = {2, 2, 2};
+  PetscLogDouble t[3];
+  HangMesh       m;
+  HangArrays     a;
+  HopsSpace      sp, broken;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
+  HangAdapt(&m, 0, finest, 0.0, Layer);
+  PetscCall(HangList(&m, PETSC_FALSE));
+  PetscCall(HangFamilyCreate(&m, family, p, NULL, NULL, -1, &a));
+  PetscCall(HangSpace(&m, p, &a, &sp));
+  PetscCall(HangBroken(&m, p, &a, &broken));
+  PetscCall(Time(sp, PETSC_FALSE, 15, &t[0]));
+  PetscCall(Time(sp, PETSC_TRUE, 3, &t[1]));
+  PetscCall(Time(broken, PETSC_FALSE, 15, &t[2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "product: %.2f, diagonal: %.1f products\n", t[0] / t[2], t[1] / t[0]));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HopsSpaceDestroy(&broken));
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Absent(PetscInt dim, PetscInt p, PetscInt finest)
+{
+  HangMesh  m;
+  HopsSpace sp;
+  Mat       A;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Mesh(dim, finest, &m));
+  PetscCall(Space(&m, HOPS_HCURL, p, Everywhere, &sp));
+  PetscCall(Operator(sp, &A));
+  PetscCall(PetscOptionsInsertString(NULL, "-lor_pc_hypre_ams_cycle_type 1"));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  EXPECT("all components together", PCSetUp(pc), "-pc_hypre_ams_cycle_type|above 10");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt dim = 2, p = 2, finest = 2;
@@ -373,6 +448,8 @@ int main(int argc, char **argv)
   if (name[1] == 'd') family = HOPS_HDIV;
   if (what[0] == 'd') PetscCall(Derivatives(dim, p, finest));
   else if (what[0] == 'r') PetscCall(Rates(dim, p));
+  else if (what[0] == 'a') PetscCall(Absent(dim, p, finest));
+  else if (what[0] == 'c') PetscCall(Cost(dim, p, finest));
   else if (what[1] == 'p') PetscCall(Spectrum(dim, p, finest));
   else PetscCall(Iterations(dim, p, finest));
   PetscCall(PetscFinalize());
@@ -436,6 +513,11 @@ int main(int argc, char **argv)
       requires: long
       nsize: {{1 2 4}}
       args: -what solve -dim 3 -finest 2 -family {{hcurl hdiv}} -order {{3 4}}
+
+  test:
+    suffix: absent
+    requires: hypre
+    args: -what absent -dim {{2 3}} -finest 1 -malloc_dump 0
 
   test:
     suffix: rates
