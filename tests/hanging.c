@@ -118,18 +118,27 @@ static PetscErrorCode MatDiffer(Mat A, Mat hat, Mat L, IS ess, PetscReal *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* tensors where the form takes them */
+static PetscErrorCode Coefficients(PetscInt dim, HopsCoefficient *k, HopsCoefficient *c)
+{
+  const PetscInt  full   = dim * (dim + 1) / 2;
+  const PetscBool scalar = family == HOPS_H1 || family == HOPS_L2 ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, family == HOPS_H1 || (family == HOPS_HCURL && dim == 3) ? full : 1,
+                                          TestKappa, NULL, k));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, scalar ? 1 : full, scalar ? TestMass : TestKappa, NULL, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Operator(HopsSpace sp, Mat *A)
 {
   HopsCoefficient k, c;
-  PetscInt        dim, full;
+  PetscInt        dim;
 
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceGetDimension(sp, &dim));
-  full = dim * (dim + 1) / 2;
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, family == HOPS_H1 || (family == HOPS_HCURL && dim == 3) ? full : 1,
-                                          TestKappa, NULL, &k));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, family == HOPS_H1 || family == HOPS_L2 ? 1 : full,
-                                          family == HOPS_H1 || family == HOPS_L2 ? TestMass : TestKappa, NULL, &c));
+  PetscCall(Coefficients(dim, &k, &c));
   PetscCall(MatCreatePA(sp, A));
   PetscCall(MatSetFromOptions(*A));
   if (family == HOPS_H1) PetscCall(MatPASetDiffusion(*A, k));
@@ -267,8 +276,7 @@ static PetscErrorCode CompareAttached(const HangMesh *m, PetscInt p, const HangA
   PetscCall(HangSpace(m, p, &free, &sp));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &J));
   PetscCall(MatSetHopsSpace(J, sp));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, m->dim * (m->dim + 1) / 2, TestKappa, NULL, &k));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &c));
+  PetscCall(Coefficients(m->dim, &k, &c));
   PetscCall(LORMatrix(A, 4, &pc[0], &L[0]));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[1]));
   PetscCall(PCSetOperators(pc[1], J, J));

@@ -505,7 +505,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: ads_3d
-      nsize: {{1 4}}
+      nsize: {{1 2}}
       args: -what solve -dim 3 -finest 2 -family hdiv -order {{1 2}}
 
     test:

@@ -697,7 +697,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: families_3d
-      nsize: {{1 2 4}}
+      nsize: {{1 3}}
       args: -families -dim 3 -turn -order {{1 2}} -seed 4
 
 TEST*/
