@@ -7,12 +7,15 @@ low-order-refined matrix, right-hand side, errors.\n\
   -essential : part of the boundary is essential; -robin : another part has Robin terms\n\
   -attached  : PCLOR finds the essential unknowns in a code's own matrix\n\
   -empty <r> : a rank without cells\n\
-  -mutate <half|edge|transpose> : the independent matrix is made wrong, which must be noticed\n\n";
+  -family <h1|hcurl|hdiv|l2>\n\
+  -mutate <half|edge|transpose|sign> : the independent matrix is made wrong, which must be noticed\n\n";
 
 #include "hangingmesh.h"
 
-static PetscBool mutatehalf, mutateedge, mutatetranspose;
-static PetscInt  nrobin = 0, *robin; /* facets with Robin terms, and one more: cells, then faces */
+static HopsFamily   family = HOPS_H1;
+static HangMutation mutation;
+static PetscBool    mutated, mutatetranspose;
+static PetscInt     nrobin = 0, *robin; /* facets with Robin terms, and one more: cells, then faces */
 
 static void Bilinear(PetscInt dim, PetscReal x[])
 {
@@ -37,154 +40,36 @@ static PetscBool Wall(PetscInt dim, const PetscReal x[])
   return x[0] < 1e-10 || x[dim - 1] < 1e-10 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* in Q_p for p >= 2, and after a linear map */
+/* in Q_p for p >= 2, and after a linear map; of other families of a lower order in some directions */
 static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
-  const PetscInt  p = *(PetscInt *)ctx;
-  const PetscReal a = x[0] / 3.0, b = x[1] / 3.0, c = dim > 2 ? x[2] / 3.0 : 0.0;
+  const PetscInt p = *(PetscInt *)ctx;
 
-  u[0] = 1.0 + PetscPowReal(a, p) - 2.0 * a * PetscPowReal(b, p) + b * PetscPowReal(c, p);
+  if (family != HOPS_H1)
+    for (PetscInt c = 0; c < nc; ++c) {
+      PetscReal v = 1.0;
+
+      for (PetscInt d = 0; d < dim; ++d) {
+        const PetscBool open = family == HOPS_L2 || (family == HOPS_HCURL) == (c == d) ? PETSC_TRUE : PETSC_FALSE;
+
+        v *= 0.5 + PetscPowRealInt((x[d] + 0.2 * c) / 3.0, (int)(open ? p - 1 : p));
+      }
+      u[c] = v + c;
+    }
+  if (family != HOPS_H1) return PETSC_SUCCESS;
+  {
+    const PetscReal a = x[0] / 3.0, b = x[1] / 3.0, c = dim > 2 ? x[2] / 3.0 : 0.0;
+
+    u[0] = 1.0 + PetscPowReal(a, p) - 2.0 * a * PetscPowReal(b, p) + b * PetscPowReal(c, p);
+  }
   return PETSC_SUCCESS;
 }
 
 static PetscErrorCode Smooth(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   u[0] = PetscSinReal(2.0 * x[0]) + PetscExpReal(-x[1]) * (dim > 2 ? 1.0 + x[2] * x[2] : 1.0);
+  for (PetscInt c = 1; c < nc; ++c) u[c] = PetscCosReal(x[c] + 2.0 * x[c - 1]) - c * x[0];
   return PETSC_SUCCESS;
-}
-
-/* ------------------------------- the independent constraint matrix ------------------------------- */
-
-/* the coarsest cell that contains a point; returns its place in the list */
-static PetscInt Locate(const HangMesh *m, PetscInt *const place[], const PetscReal x[])
-{
-  for (PetscInt g = 0; g <= m->finest; ++g)
-    for (PetscInt v = 0; v < (1 << m->dim); ++v) {
-      PetscInt a[3] = {0, 0, 0};
-
-      for (PetscInt d = 0; d < m->dim; ++d) a[d] = (PetscInt)PetscFloorReal(x[d] * (1 << g) + (v >> d & 1 ? 1e-9 : -1e-9));
-      if (HangState(m, g, a) == 1) return place[g][HangIndex(m, g, a)];
-    }
-  return -1;
-}
-
-static PetscReal Lagrange(PetscInt n, const PetscReal z[], PetscInt j, PetscReal x)
-{
-  PetscReal l = 1.0;
-
-  for (PetscInt k = 0; k < n; ++k)
-    if (k != j) l *= (x - z[k]) / (z[j] - z[k]);
-  return PetscAbsReal(l) < 1e-13 ? 0.0 : l;
-}
-
-/* the largest `most` of w[n] and those as large as the last of them, scaled to the same sum */
-static void Keep(PetscInt n, PetscInt most, PetscReal w[])
-{
-  PetscReal limit = 0.0, sum = 0.0, kept = 0.0;
-
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscInt larger = 0;
-
-    for (PetscInt j = 0; j < n; ++j) larger += PetscAbsReal(w[j]) > PetscAbsReal(w[i]) * (1.0 + 1e-9);
-    if (larger < most) continue;
-    limit = PetscMax(limit, PetscAbsReal(w[i]));
-  }
-  for (PetscInt i = 0; i < n; ++i) {
-    sum += w[i];
-    if (PetscAbsReal(w[i]) > limit * (1.0 + 1e-9)) kept += w[i];
-    else w[i] = 0.0;
-  }
-  for (PetscInt i = 0; i < n; ++i) w[i] *= sum / kept;
-}
-
-/* all[]: nodes of all cells; rows: the nodes of this rank's cells, each a row of its own. most: entries
-   kept, 0: all. slaves: hanging nodes have rows */
-static PetscErrorCode Constraints(const HangMesh *m, PetscInt p, const HangArrays *a, const PetscInt all[], PetscInt most,
-                                  PetscBool slaves, Mat *L)
-{
-  const PetscInt dim = m->dim, np = a->np;
-  PetscInt      *place[HANG_LEVELS + 1], *cols;
-  PetscReal     *z, *w;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc3(p + 1, &z, np, &w, np, &cols));
-  PetscCall(TestGLL(p + 1, z));
-  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscCalloc1(HangCount(m, l), &place[l]));
-  for (PetscInt c = 0; c < m->n; ++c) place[m->cell[c].level][HangIndex(m, m->cell[c].level, m->cell[c].a)] = c;
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, a->nc * np, a->owned, PETSC_DETERMINE, PETSC_DETERMINE, np, NULL, np, NULL, L));
-  for (PetscInt r = 0; r < a->nc * np; ++r) {
-    const HangCell *c = m->cell + a->first + r / np, *K;
-    PetscReal       x[3], y;
-    PetscInt        at[3], k, n = 0, row = a->first * np + r, free = 0;
-
-    HangPlace(m, c, p, r % np, at);
-    for (PetscInt d = 0; d < dim; ++d) x[d] = (c->a[d] + 0.5 * (z[at[d]] + 1.0)) / (1 << c->level);
-    k = Locate(m, place, x);
-    PetscCheck(k >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A point is in no cell");
-    K = m->cell + k;
-    if (K->level == c->level) {
-      w[0] = 1.0;
-      PetscCall(MatSetValues(*L, 1, &row, 1, &all[(a->first + r / np) * np + r % np], w, INSERT_VALUES));
-      continue;
-    }
-    if (!slaves) continue;
-    for (PetscInt j = 0; j < np; ++j) {
-      PetscReal v = 1.0;
-
-      for (PetscInt d = 0, jj = j; d < dim; ++d, jj /= p + 1) {
-        y = 2.0 * (x[K->perm[d]] * (1 << K->level) - K->a[K->perm[d]]) - 1.0;
-        if (mutatehalf && PetscAbsReal(PetscAbsReal(y) - 1.0) > 1e-9) y = -y;
-        v *= Lagrange(p + 1, z, jj % (p + 1), K->flip[d] ? -y : y);
-      }
-      if (v == 0.0) continue;
-      cols[n] = all[k * np + j];
-      w[n++]  = v;
-    }
-    for (PetscInt d = 0; d < dim; ++d) {
-      y = x[d] * (1 << K->level) - K->a[d];
-      free += PetscAbsReal(y) > 1e-9 && PetscAbsReal(y - 1.0) > 1e-9;
-    }
-    if (mutateedge && free == 1 && n > 1) {
-      w[0] = 1.0;
-      n    = 1;
-    }
-    if (most) Keep(n, most, w);
-    PetscCall(MatSetValues(*L, 1, &row, n, cols, w, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*L, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*L, MAT_FINAL_ASSEMBLY));
-  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscFree(place[l]));
-  PetscCall(PetscFree3(z, w, cols));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AllNodes(const HangMesh *m, const HangArrays *a, PetscInt **all)
-{
-  PetscMPIInt size, n = (PetscMPIInt)(a->nc * a->np), *count, *disp;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(PetscMalloc1(m->n * a->np, all));
-  PetscCall(PetscMalloc2(size, &count, size + 1, &disp));
-  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count, 1, MPI_INT, PETSC_COMM_WORLD));
-  disp[0] = 0;
-  for (PetscMPIInt r = 0; r < size; ++r) disp[r + 1] = disp[r] + count[r];
-  PetscCallMPI(MPI_Allgatherv(a->nodes, n, MPIU_INT, *all, count, disp, MPIU_INT, PETSC_COMM_WORLD));
-  PetscCall(PetscFree2(count, disp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* every cell has unknowns of its own */
-static PetscErrorCode Broken(const HangMesh *m, PetscInt p, const HangArrays *a, HopsSpace *sp)
-{
-  PetscInt *nodes;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(a->nc * a->np, &nodes));
-  for (PetscInt i = 0; i < a->nc * a->np; ++i) nodes[i] = a->first * a->np + i;
-  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, m->dim, p, a->nc, a->nc * a->np, nodes, a->coords, 0, NULL, sp));
-  PetscCall(PetscFree(nodes));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------- comparison ------------------------------------------- */
@@ -193,8 +78,7 @@ static PetscErrorCode Say(const char what[], PetscReal e, PetscReal tol)
 {
   PetscFunctionBeginUser;
   if (e <= tol) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the same\n", what));
-  else if (mutatehalf || mutateedge || mutatetranspose)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, e > 1e-3 ? "differs" : "DIFFERS BY LITTLE"));
+  else if (mutated) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, e > 1e-3 ? "differs" : "DIFFERS BY LITTLE"));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: DIFFERS by %g\n", what, (double)e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,6 +118,19 @@ static PetscErrorCode MatDiffer(Mat A, Mat hat, Mat L, IS ess, PetscReal *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* tensors where the form takes them */
+static PetscErrorCode Coefficients(PetscInt dim, HopsCoefficient *k, HopsCoefficient *c)
+{
+  const PetscInt  full   = dim * (dim + 1) / 2;
+  const PetscBool scalar = family == HOPS_H1 || family == HOPS_L2 ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, family == HOPS_H1 || (family == HOPS_HCURL && dim == 3) ? full : 1,
+                                          TestKappa, NULL, k));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, scalar ? 1 : full, scalar ? TestMass : TestKappa, NULL, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Operator(HopsSpace sp, Mat *A)
 {
   HopsCoefficient k, c;
@@ -241,11 +138,12 @@ static PetscErrorCode Operator(HopsSpace sp, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceGetDimension(sp, &dim));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dim * (dim + 1) / 2, TestKappa, NULL, &k));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &c));
+  PetscCall(Coefficients(dim, &k, &c));
   PetscCall(MatCreatePA(sp, A));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatPASetDiffusion(*A, k));
+  if (family == HOPS_H1) PetscCall(MatPASetDiffusion(*A, k));
+  else if (family == HOPS_HCURL) PetscCall(MatPASetCurlCurl(*A, k));
+  else if (family == HOPS_HDIV) PetscCall(MatPASetDivDiv(*A, k));
   PetscCall(MatPASetMass(*A, c));
   if (nrobin) {
     HopsCoefficient one;
@@ -345,14 +243,14 @@ static PetscErrorCode CompareLOR(const HangMesh *m, PetscInt p, const HangArrays
 
   PetscFunctionBeginUser;
   PetscCall(LORMatrix(hat, 0, &pchat, &Lhat));
-  for (PetscInt i = 0; i < 3; ++i) {
+  for (PetscInt i = 0; i < (family == HOPS_H1 ? 3 : 1); ++i) {
     PC        pc;
     Mat       L, C;
     PetscReal e;
     char      name[64];
 
     PetscCall(LORMatrix(A, entries[i], &pc, &L));
-    PetscCall(Constraints(m, p, a, all, entries[i], PETSC_TRUE, &C));
+    PetscCall(HangConstraints(m, p, a, all, entries[i], PETSC_TRUE, mutation, &C));
     PetscCall(MatDiffer(L, Lhat, C, ess, &e));
     PetscCall(PetscSNPrintf(name, sizeof(name), "low-order-refined, %" PetscInt_FMT " entries kept", entries[i]));
     PetscCall(Say(name, e, 1e-13));
@@ -378,8 +276,7 @@ static PetscErrorCode CompareAttached(const HangMesh *m, PetscInt p, const HangA
   PetscCall(HangSpace(m, p, &free, &sp));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &J));
   PetscCall(MatSetHopsSpace(J, sp));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, m->dim * (m->dim + 1) / 2, TestKappa, NULL, &k));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &c));
+  PetscCall(Coefficients(m->dim, &k, &c));
   PetscCall(LORMatrix(A, 4, &pc[0], &L[0]));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[1]));
   PetscCall(PCSetOperators(pc[1], J, J));
@@ -403,21 +300,22 @@ static PetscErrorCode CompareAttached(const HangMesh *m, PetscInt p, const HangA
 /* values at a point of each cell */
 static PetscErrorCode CompareValues(HopsSpace sp, HopsSpace spb, Vec x, Vec u)
 {
-  PetscInt     n, dim, *cells;
+  PetscInt     n, dim, *cells, nc;
   PetscReal   *xi, e = 0.0, most;
   PetscScalar *v, *w;
 
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceGetNumCells(sp, &n));
   PetscCall(HopsSpaceGetDimension(sp, &dim));
-  PetscCall(PetscMalloc4(n, &cells, n * dim, &xi, n, &v, n, &w));
+  nc = family == HOPS_HCURL || family == HOPS_HDIV ? dim : 1;
+  PetscCall(PetscMalloc4(n, &cells, n * dim, &xi, n * nc, &v, n * nc, &w));
   for (PetscInt c = 0; c < n; ++c) {
     cells[c] = c;
     for (PetscInt d = 0; d < dim; ++d) xi[c * dim + d] = d == c % dim ? 1.0 : 0.3 - 0.4 * d; /* on a facet */
   }
   PetscCall(HopsSpaceEvaluate(sp, x, n, cells, xi, v));
   PetscCall(HopsSpaceEvaluate(spb, u, n, cells, xi, w));
-  for (PetscInt c = 0; c < n; ++c) e = TestWorse(e, PetscAbsScalar(v[c] - w[c]));
+  for (PetscInt c = 0; c < n * nc; ++c) e = TestWorse(e, PetscAbsScalar(v[c] - w[c]));
   PetscCallMPI(MPI_Allreduce(&e, &most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   PetscCall(Say("values", most, 1e-12));
   PetscCall(PetscFree4(cells, xi, v, w));
@@ -542,7 +440,7 @@ int main(int argc, char **argv)
   HopsSpace  sp, spb;
   Mat        A, hat, L, wrong = NULL;
   IS         ess;
-  char       mutate[32]                 = "";
+  char       mutate[32] = "", name[16] = "h1";
   void (*maps[])(PetscInt, PetscReal[]) = {NULL, Bilinear, Quadratic};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -551,17 +449,21 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mutate", mutate, sizeof(mutate), NULL));
-  mutatehalf      = mutate[0] == 'h' ? PETSC_TRUE : PETSC_FALSE;
-  mutateedge      = mutate[0] == 'e' ? PETSC_TRUE : PETSC_FALSE;
+  mutated         = mutate[0] ? PETSC_TRUE : PETSC_FALSE;
+  mutation.half   = mutate[0] == 'h' ? PETSC_TRUE : PETSC_FALSE;
+  mutation.edge   = mutate[0] == 'e' ? PETSC_TRUE : PETSC_FALSE;
+  mutation.sign   = mutate[0] == 's' ? PETSC_TRUE : PETSC_FALSE;
   mutatetranspose = mutate[0] == 't' ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-family", name, sizeof(name), NULL));
+  family = name[0] == 'l' ? HOPS_L2 : (name[1] == 'c' ? HOPS_HCURL : (name[1] == 'd' ? HOPS_HDIV : HOPS_H1));
   PetscCall(CreateMesh(&m));
-  PetscCall(HangArraysCreate(&m, p, maps[map], essential ? Wall : NULL, empty, &a));
+  PetscCall(HangFamilyCreate(&m, family, p, maps[map], essential ? Wall : NULL, empty, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
   PetscCall(HopsSpaceView(sp, NULL));
-  PetscCall(AllNodes(&m, &a, &all));
-  PetscCall(Broken(&m, p, &a, &spb));
-  PetscCall(Constraints(&m, p, &a, all, 0, PETSC_TRUE, &L));
-  if (mutatetranspose) PetscCall(Constraints(&m, p, &a, all, 0, PETSC_FALSE, &wrong));
+  PetscCall(HangAllNodes(&m, &a, &all));
+  PetscCall(HangBroken(&m, p, &a, &spb));
+  PetscCall(HangConstraints(&m, p, &a, all, 0, PETSC_TRUE, mutation, &L));
+  if (mutatetranspose) PetscCall(HangConstraints(&m, p, &a, all, 0, PETSC_FALSE, mutation, &wrong));
   PetscCall(Owned(sp, &a, &ess));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-robin", &robins));
   if (robins) PetscCall(Facets(&m, &a));
@@ -660,6 +562,62 @@ int main(int argc, char **argv)
     nsize: {{1 3}}
     args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,2,1 -finest 2 -order 3 -essential -attached
     filter: grep "own matrix"
+
+  testset:
+    args: -lor_pc_type jacobi -turn
+    filter: grep -v "space of order\|cells with"
+    output_file: output/hanging_families.out
+
+    test:
+      suffix: families_2d
+      args: -dim 2 -finest 3 -family {{hcurl hdiv}} -order {{1 2 3 5 8}}
+
+    test:
+      suffix: families_2d_ranks
+      nsize: {{2 3 4}}
+      args: -dim 2 -finest 3 -family {{hcurl hdiv}} -order {{1 3}} -essential -seed 5
+
+    test:
+      suffix: families_3d
+      args: -dim 3 -roots 2,1,1 -finest 2 -family {{hcurl hdiv}} -order {{1 2 3}} -part 0.3 -essential
+
+    test:
+      suffix: families_3d_ranks
+      nsize: {{2 4}}
+      args: -dim 3 -roots 2,2,1 -finest 2 -family {{hcurl hdiv}} -order {{1 2}} -part 0.3 -essential -seed 4
+
+    test:
+      suffix: families_empty
+      nsize: 3
+      args: -dim 2 -finest 3 -order 2 -family {{hcurl hdiv l2}} -essential -seed 3 -empty 0
+
+    test:
+      suffix: families_base
+      args: -dim 3 -roots 2,1,1 -finest 2 -part 0.3 -order 2 -family {{hcurl hdiv}} -hops_host_isa base
+
+    test:
+      suffix: families_long
+      requires: long
+      args: -dim 3 -roots 2,1,1 -finest 2 -family {{hcurl hdiv}} -order 4 -part 0.2
+
+  test:
+    suffix: families_mapped
+    nsize: {{1 3}}
+    args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,1,1 -finest 2 -family {{hcurl hdiv}} -order 2 -map {{1 2}} -essential -part 0.3
+    filter: grep -v "space of order\|cells with"
+
+  testset:
+    args: -lor_pc_type jacobi -turn -dim 3 -roots 2,1,1 -finest 2 -order 2
+    filter: grep "^operator\|^assembled\|kept"
+    output_file: output/hanging_families_mutate.out
+
+    test:
+      suffix: families_mutate
+      args: -family {{hcurl hdiv}} -mutate {{half sign}}
+
+    test:
+      suffix: families_mutate_edge
+      args: -family hcurl -mutate edge
 
   testset:
     args: -lor_pc_type jacobi -turn -dim 3 -roots 2,1,1 -finest 2 -order 2

@@ -18,6 +18,7 @@ typedef enum {
   FAULT_MOVED,   /* a hanging node is 1e-8 of the cell away */
   FAULT_COARSE,  /* the coarse cell is missing */
   FAULT_SIBLING, /* one of the fine cells is missing */
+  FAULT_SIGN,    /* an unknown of the parent has the opposite sign */
   FAULT_NULL     /* no masks */
 } Fault;
 
@@ -48,7 +49,7 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
   PetscErrorCode  ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(HangArraysCreate(&m, p, NULL, NULL, -1, &a));
+  PetscCall(HangFamilyCreate(&m, family, p, NULL, NULL, -1, &a));
   c     = Find(&a, fault == FAULT_EDGE ? PETSC_TRUE : PETSC_FALSE);
   masks = a.masks;
   nc    = a.nc;
@@ -64,9 +65,21 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
 
       a.coords[(c * a.np + at + st) * m.dim + f] += 1e-8;
     }
+    if (fault == FAULT_SIGN) { /* one across the facet, of H(div), or along it */
+      HangLayout l;
+      PetscInt   i, k = family == HOPS_HDIV ? f : (f ? 0 : 1);
+
+      HangLayoutCreate(family, m.dim, p, &l);
+      for (i = 0; i < l.off[k + 1] - l.off[k]; ++i) {
+        const PetscInt at[3] = {i % l.n[k][0], i / l.n[k][0] % l.n[k][1], i / (l.n[k][0] * l.n[k][1])};
+
+        if (at[f] == (masks[c] >> f & 1 ? p : 0)) break;
+      }
+      a.nodes[c * a.ne + l.off[k] + i] = -1 - a.nodes[c * a.ne + l.off[k] + i];
+    }
     if (fault == FAULT_SIBLING) { /* the last cell takes its place */
       --nc;
-      PetscCall(PetscArraycpy(a.nodes + c * a.np, a.nodes + nc * a.np, a.np));
+      PetscCall(PetscArraycpy(a.nodes + c * a.ne, a.nodes + nc * a.ne, a.ne));
       PetscCall(PetscArraycpy(a.coords + c * a.np * m.dim, a.coords + nc * a.np * m.dim, a.np * m.dim));
       masks[c] = masks[nc];
     }
@@ -74,7 +87,7 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
   for (PetscInt k = 0; k < a.nc && fault == FAULT_COARSE; ++k)
     if (m.cell[a.first + k].level == 0) {
       --nc;
-      PetscCall(PetscArraycpy(a.nodes + k * a.np, a.nodes + nc * a.np, a.np));
+      PetscCall(PetscArraycpy(a.nodes + k * a.ne, a.nodes + nc * a.ne, a.ne));
       PetscCall(PetscArraycpy(a.coords + k * a.np * m.dim, a.coords + nc * a.np * m.dim, a.np * m.dim));
       masks[k] = masks[nc];
       break;
@@ -114,12 +127,13 @@ static PetscErrorCode Consumers(HopsSpace sp)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
-  EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "hanging nodes|H1 alone");
+  EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "from arrays|HopsSpaceSetCompanion()");
   PetscCall(HangCreate(2, M, PETSC_FALSE, 0, &m));
   PetscCall(HangList(&m, PETSC_FALSE));
+  PetscCall(Create(2, FAULT_NONE, HOPS_HCURL, 2, &curl));
+  EXPECT("companions of another mesh", HopsSpaceSetCompanion(sp, curl), "ompanions");
+  PetscCall(HopsSpaceDestroy(&curl));
   PetscCall(Create(2, FAULT_NONE, HOPS_H1, 2, &curl));
-  EXPECT("given companions", HopsSpaceSetCompanion(sp, curl), "hanging nodes|H1 alone");
-  EXPECT("derivatives", HopsSpaceCreateDerivative(sp, curl, &D), "hanging nodes|H1 alone");
   EXPECT("transfers", MatCreateHopsInterp(curl, sp, &D), "hanging nodes|-pc_type lor");
   PetscCall(HopsSpaceDestroy(&curl));
   PetscCall(HangDestroy(&m));
@@ -155,7 +169,18 @@ int main(int argc, char **argv)
   EXPECT("a node that is moved", Create(3, FAULT_MOVED, HOPS_H1, 3, &sp), "Hanging node|coordinates");
   EXPECT("no coarse cell", Create(2, FAULT_COARSE, HOPS_H1, 2, &sp), "node of no cell|coarser cell");
   EXPECT("a fine cell is missing", Create(2, FAULT_SIBLING, HOPS_H1, 2, &sp), "coarser cell|all cells are there");
-  if (dim == 2) EXPECT("another family", Create(1, FAULT_NONE, HOPS_HCURL, 1, &sp), "H1|masks are 0");
+  for (PetscInt k = 0; k < 2; ++k) {
+    const HopsFamily family = k ? HOPS_HDIV : HOPS_HCURL;
+
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", HopsFamilies[family]));
+    EXPECT("the other half", Create(2, FAULT_HALF, family, 2, &sp), "lists unknown|half");
+    EXPECT("a facet is not flagged", Create(2, FAULT_FACET, family, 2, &sp), "lists unknown|mask 0x");
+    if (dim == 3 && !k) EXPECT("an edge is not flagged", Create(2, FAULT_EDGE, family, 2, &sp), "lists unknown|mask 0x");
+    EXPECT("a facet too many", Create(2, FAULT_EXTRA, family, 2, &sp), "node of no cell|check the masks");
+    EXPECT("an opposite sign", Create(2, FAULT_SIGN, family, 2, &sp), "opposite direction|sign");
+    EXPECT("no coarse cell", Create(2, FAULT_COARSE, family, 2, &sp), "node of no cell|coarser cell");
+    EXPECT("a fine cell is missing", Create(2, FAULT_SIBLING, family, 2, &sp), "coarser cell|all cells are there");
+  }
   PetscCall(ToyRegister());
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "toy"));
   EXPECT("another back end", Create(2, FAULT_NONE, HOPS_H1, 2, &sp), "-hops_backend host");

@@ -5,7 +5,8 @@ static char help[] =
   -roots <n,n,n> -finest <l> -part <s> -seed <n> -turn\n\
   -own : hops' own numbering, else the section of a PetscFE; -petsc : PETSc's matrix is compared\n\
   -snes : a code of PETSc's alone\n\
-  -gap : a hanging vertex is moved, which is refused; -families: what else is\n\n";
+  -gap : a hanging vertex is moved, which is refused; -refused: what else is\n\
+  -families : H(curl) and H(div), solved with AMS and ADS\n\n";
 
 #include "hangingmesh.h"
 #include "hopstest.h"
@@ -428,6 +429,67 @@ static PetscErrorCode SolvePETSc(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a field of H(curl) or H(div) that is its own source: constant, or linear without curl, or divergence, of
+   which the source knew */
+static PetscErrorCode Field(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 1.0 + 2.0 * c + (power > 1 ? x[c] - 3.0 * x[(c + 1) % dim] : 0.0);
+  return PETSC_SUCCESS;
+}
+
+/* its curl, or its divergence */
+static PetscErrorCode Derivative(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscReal curl = dim == 3 ? 3.0 : 0.0;
+
+  for (PetscInt c = 0; c < nc; ++c) u[c] = power == 1 ? 0.0 : (*(HopsFamily *)ctx == HOPS_HCURL ? curl : (PetscReal)dim);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode SolveFamily(DM dm, HopsFamily family, PetscInt p, DMLabel label)
+{
+  const PetscInt    one  = 1;
+  const PetscScalar unit = 1.0;
+  HopsCoefficient   k;
+  HopsSpace         sp, range;
+  Mat               A;
+  Vec               x, b, d;
+  PetscInt          dim;
+  PetscReal         error, derror;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  if (family == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, p, label, 1, &one, &sp));
+  else PetscCall(HopsSpaceCreateHDiv(dm, p, label, 1, &one, &sp));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &k));
+  PetscCall(MatCreatePA(sp, &A));
+  if (family == HOPS_HCURL) PetscCall(MatPASetCurlCurl(A, k));
+  else PetscCall(MatPASetDivDiv(A, k));
+  PetscCall(MatPASetMass(A, k));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, Field, NULL));
+  PetscCall(HopsSpaceComputeRHS(sp, Field, NULL, b));
+  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-12, 100, NULL));
+  PetscCall(HopsSpaceComputeL2Error(sp, x, Field, NULL, &error));
+  PetscCall(HopsSpaceCreateCompanion(sp, family == HOPS_HCURL && dim == 3 ? HOPS_HDIV : HOPS_L2, PETSC_FALSE, &range));
+  PetscCall(HopsSpaceCreateVec(range, &d));
+  PetscCall(HopsSpaceDifferentiate(sp, x, range, d));
+  PetscCall(HopsSpaceComputeL2Error(range, d, Derivative, &family, &derror));
+  error = TestWorse(error, 0.01 * derror);
+  PetscCall(VecDestroy(&d));
+  PetscCall(HopsSpaceDestroy(&range));
+  if (error > 1e-10) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: exact\n", HopsFamilies[family]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Refused(DM dm, DMLabel label)
 {
   const PetscInt one = 1;
@@ -438,11 +500,7 @@ static PetscErrorCode Refused(DM dm, DMLabel label)
   PC             pc;
 
   PetscFunctionBeginUser;
-  EXPECT("H(curl)", HopsSpaceCreateHCurl(dm, 2, NULL, 0, NULL, &sp), "H1|uniformly");
-  EXPECT("H(div)", HopsSpaceCreateHDiv(dm, 2, NULL, 0, NULL, &sp), "H1|uniformly");
-  EXPECT("L2", HopsSpaceCreateL2(dm, 2, &sp), "H1|uniformly");
   PetscCall(HopsSpaceCreateH1(dm, 2, label, 1, &one, &sp));
-  EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "hanging nodes|H1 alone");
   EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
   PetscCall(HopsSpaceDestroy(&sp));
   { /* two components */
@@ -487,7 +545,7 @@ int main(int argc, char **argv)
 {
   const PetscInt one = 1;
   PetscInt       dim = 2, p = 2, n = 3;
-  PetscBool      own = PETSC_FALSE, gap = PETSC_FALSE, families, petsc, snes;
+  PetscBool      own = PETSC_FALSE, gap = PETSC_FALSE, families, refused, petsc, snes;
   PetscReal      error;
   DM             dm;
   DMLabel        label;
@@ -526,9 +584,12 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-refused", &refused));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-families", &families));
-  if (families) {
-    PetscCall(Refused(dm, label));
+  if (families || refused) {
+    if (refused) PetscCall(Refused(dm, label));
+    for (PetscInt f = HOPS_HCURL; f <= HOPS_HDIV && families; ++f) PetscCall(SolveFamily(dm, (HopsFamily)f, p, label));
+    if (families) PetscCall(DMDestroy(&dm));
     PetscCall(PetscFinalize());
     return 0;
   }
@@ -622,7 +683,21 @@ int main(int argc, char **argv)
     output_file: output/hangingplex_petsc.out
 
   test:
-    suffix: families
-    args: -dim 2 -refine 4 -families -malloc_dump 0
+    suffix: refused
+    args: -dim 2 -refine 4 -refused -malloc_dump 0
+
+  testset:
+    requires: hypre
+    output_file: output/hangingplex_families.out
+
+    test:
+      suffix: families_2d
+      nsize: {{1 3}}
+      args: -families -dim 2 -roots 3,3 -finest 3 -part 0.5 -turn -order {{1 2 4}}
+
+    test:
+      suffix: families_3d
+      nsize: {{1 3}}
+      args: -families -dim 3 -turn -order {{1 2}} -seed 4
 
 TEST*/

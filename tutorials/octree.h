@@ -263,19 +263,62 @@ static inline void HangPlace(const HangMesh *m, const HangCell *c, PetscInt p, P
   for (PetscInt d = 0; d < m->dim; ++d, i /= p + 1) at[c->perm[d]] = c->flip[d] ? p - i % (p + 1) : i % (p + 1);
 }
 
-/* does a node hang? from the geometry, not from the mask */
-static inline PetscBool HangNode(const HangMesh *m, const HangCell *c, PetscInt p, const PetscInt at[])
+/* The entries of a cell, as in HopsSpaceCreateFamilyFromArrays(): components; how many there are in the
+   cell's directions, and in which they are integrals, between nodes */
+typedef struct {
+  HopsFamily family;
+  PetscInt   p, nc, ne, off[4], n[3][3];
+  PetscBool  open[3][3];
+} HangLayout;
+
+static inline void HangLayoutCreate(HopsFamily family, PetscInt dim, PetscInt p, HangLayout *l)
+{
+  *l = (HangLayout){.family = family, .p = p, .nc = family == HOPS_HCURL || family == HOPS_HDIV ? dim : 1};
+  for (PetscInt c = 0; c < l->nc; ++c) {
+    PetscInt n = 1;
+
+    for (PetscInt d = 0; d < dim; ++d) {
+      l->open[c][d] =
+        family == HOPS_L2 || (family == HOPS_HCURL && c == d) || (family == HOPS_HDIV && c != d) ? PETSC_TRUE : PETSC_FALSE;
+      l->n[c][d] = l->open[c][d] ? p : p + 1;
+      n *= l->n[c][d];
+    }
+    l->off[c + 1] = l->off[c] + n;
+  }
+  l->ne = l->off[l->nc];
+}
+
+/* place and openness of entry i in the domain's directions; returns its sign there */
+static inline PetscInt HangEntry(const HangMesh *m, const HangCell *x, const HangLayout *l, PetscInt i, PetscInt at[],
+                                 PetscBool open[])
+{
+  PetscInt c = 0;
+
+  while (i >= l->off[c + 1]) ++c;
+  i -= l->off[c];
+  at[2] = open[2] = 0;
+  for (PetscInt d = 0; d < m->dim; i /= l->n[c][d], ++d) {
+    const PetscInt n = l->n[c][d];
+
+    at[x->perm[d]]   = x->flip[d] ? n - 1 - i % n : i % n;
+    open[x->perm[d]] = l->open[c][d];
+  }
+  return l->nc > 1 && x->flip[c] ? -1 : 1;
+}
+
+/* does an entry hang? from the geometry, not from the mask */
+static inline PetscBool HangHangs(const HangMesh *m, const HangCell *c, PetscInt p, const PetscInt at[], const PetscBool open[])
 {
   PetscBool hangs = PETSC_FALSE;
 
-  for (PetscInt v = 1; v < (1 << m->dim); ++v) { /* cells that touch the node across these directions */
+  for (PetscInt v = 1; v < (1 << m->dim); ++v) { /* cells that touch it across these directions */
     PetscInt  step[3] = {0, 0, 0};
     PetscBool touch   = PETSC_TRUE;
 
     for (PetscInt d = 0; d < m->dim; ++d) {
       if (!(v >> d & 1)) continue;
-      if (at[d] == 0) step[d] = -1;
-      else if (at[d] == p) step[d] = 1;
+      if (!open[d] && at[d] == 0) step[d] = -1;
+      else if (!open[d] && at[d] == p) step[d] = 1;
       else touch = PETSC_FALSE;
     }
     if (touch && HangCoarser(m, c, step)) hangs = PETSC_TRUE;
@@ -283,24 +326,27 @@ static inline PetscBool HangNode(const HangMesh *m, const HangCell *c, PetscInt 
   return hangs;
 }
 
-/* a number for the node `at` of the lattice of cell a at a level */
-static inline PetscInt64 HangName(const HangMesh *m, PetscInt p, PetscInt level, const PetscInt a[], const PetscInt at[])
+/* a number for the entry `at` of the lattice of cell a at a level */
+static inline PetscInt64 HangName(const HangMesh *m, PetscInt p, PetscInt level, const PetscInt a[], const PetscInt at[],
+                                  const PetscBool open[])
 {
   const PetscInt h   = 2 << (m->finest - level);
   PetscInt64     key = 0;
 
   for (PetscInt d = 0; d < m->dim; ++d) {
-    const PetscInt pos = at[d] == 0 ? a[d] * h : (at[d] == p ? (a[d] + 1) * h : a[d] * h + h / 2);
+    const PetscBool inside = open[d] || at[d] % p ? PETSC_TRUE : PETSC_FALSE;
+    const PetscInt  pos    = inside ? a[d] * h + h / 2 : (a[d] + at[d] / p) * h;
 
-    key = (key * ((m->M[d] << (m->finest + 1)) + 1) + pos) * (p + 1) + (at[d] % p ? at[d] : 0);
+    key = (key * ((m->M[d] << (m->finest + 1)) + 1) + pos) * (2 * p + 1) + (open[d] ? p + 1 + at[d] : (inside ? at[d] : 0));
   }
   return key;
 }
 
 typedef struct {
-  PetscInt        np, nc, first, owned, N, ness; /* cells first.. of the mesh are this rank's */
-  PetscInt       *nodes, *ess;
-  PetscReal      *coords; /* [nc][np][dim] */
+  HopsFamily      family;
+  PetscInt        np, ne, nc, first, owned, N, ness; /* nodes and entries of a cell; cells first.. of the mesh are this rank's */
+  PetscInt       *nodes, *ess;                       /* nodes: the entries, -1-g where they have the opposite sign */
+  PetscReal      *coords;                            /* [nc][np][dim] */
   unsigned short *masks;
 } HangArrays;
 
@@ -312,10 +358,10 @@ static inline PetscInt HangRank(const HangMesh *m, PetscInt c, PetscInt empty, P
   return empty >= 0 && s >= empty && size > 1 ? s + 1 : s;
 }
 
-/* number[cells][np]: unknowns belong to the first rank that lists them, and so a range to each */
-static inline PetscErrorCode HangNumber(const HangMesh *m, PetscInt p, PetscInt empty, PetscInt number[], HangArrays *a)
+/* number[cells][ne]: unknowns belong to the first rank that lists them, and so a range to each */
+static inline PetscErrorCode HangNumber(const HangMesh *m, const HangLayout *l, PetscInt empty, PetscInt number[], HangArrays *a)
 {
-  const PetscInt np = a->np, all = m->n * np;
+  const PetscInt np = l->ne, all = m->n * np, p = l->p;
   PetscInt64    *key;
   PetscInt      *owner, *count;
   PetscMPIInt    rank, size;
@@ -328,10 +374,12 @@ static inline PetscErrorCode HangNumber(const HangMesh *m, PetscInt p, PetscInt 
   for (PetscInt i = 0; i < all; ++i) {
     const HangCell *c = m->cell + i / np;
     PetscInt        at[3], b[3] = {c->a[0] >> 1, c->a[1] >> 1, c->a[2] >> 1};
+    PetscBool       open[3];
 
-    HangPlace(m, c, p, i % np, at);
+    (void)HangEntry(m, c, l, i % np, at, open);
     /* a hanging node's place is taken by the one at the same place of the parent's lattice */
-    key[2 * i]     = HangNode(m, c, p, at) ? HangName(m, p, c->level - 1, b, at) : HangName(m, p, c->level, c->a, at);
+    key[2 * i] =
+      HangHangs(m, c, p, at, open) ? HangName(m, p, c->level - 1, b, at, open) : HangName(m, p, c->level, c->a, at, open);
     key[2 * i + 1] = i;
   }
   qsort(key, all, 2 * sizeof(*key), HangCompare);
@@ -356,8 +404,8 @@ static inline PetscErrorCode HangNumber(const HangMesh *m, PetscInt p, PetscInt 
   PetscFunctionReturn(0);
 }
 
-/* ess[] of the nodes of cell c on facets of the boundary that are essential, by their middle */
-static inline void HangBoundary(const HangMesh *m, PetscInt p, PetscInt c, PetscInt np,
+/* ess[] of the entries of cell c on facets of the boundary that are essential, by their middle */
+static inline void HangBoundary(const HangMesh *m, const HangLayout *l, PetscInt c,
                                 PetscBool (*essential)(PetscInt, const PetscReal[]), const PetscInt number[], PetscBool ess[])
 {
   const HangCell *x = m->cell + c;
@@ -365,24 +413,26 @@ static inline void HangBoundary(const HangMesh *m, PetscInt p, PetscInt c, Petsc
   for (PetscInt d = 0; d < 2 * m->dim; ++d) {
     PetscInt  step[3] = {x->a[0], x->a[1], x->a[2]}, at[3];
     PetscReal mid[3];
+    PetscBool open[3];
 
     step[d / 2] += d % 2 ? 1 : -1;
     if (HangIndex(m, x->level, step) >= 0) continue;
     for (PetscInt e = 0; e < m->dim; ++e) mid[e] = (x->a[e] + (e == d / 2 ? d % 2 : 0.5)) / (1 << x->level);
     if (!essential(m->dim, mid)) continue;
-    for (PetscInt i = 0; i < np; ++i) {
-      HangPlace(m, x, p, i, at);
-      if (at[d / 2] == (d % 2 ? p : 0)) ess[number[c * np + i]] = PETSC_TRUE;
+    for (PetscInt i = 0; i < l->ne; ++i) {
+      (void)HangEntry(m, x, l, i, at, open);
+      if (!open[d / 2] && at[d / 2] == (d % 2 ? l->p : 0)) ess[number[c * l->ne + i]] = PETSC_TRUE;
     }
   }
 }
 
 /* map(dim, x) moves points; essential(dim, x) says which facets of the boundary are, by their middle; empty:
    a rank without cells, or -1 */
-static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]),
+static inline PetscErrorCode HangFamilyCreate(const HangMesh *m, HopsFamily family, PetscInt p, void (*map)(PetscInt, PetscReal[]),
                                               PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, HangArrays *a)
 {
-  const PetscInt dim = m->dim, np = PetscPowInt(p + 1, dim), all = m->n * np;
+  const PetscInt dim = m->dim, np = PetscPowInt(p + 1, dim);
+  HangLayout     l;
   PetscInt      *number, at[3];
   PetscBool     *ess;
   PetscReal     *z, *w;
@@ -391,19 +441,22 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(PetscMalloc3(all, &number, p + 1, &z, p + 1, &w));
+  HangLayoutCreate(family, dim, p, &l);
+  PetscCall(PetscMalloc3(m->n * l.ne, &number, p + 1, &z, p + 1, &w));
   z[0] = -1.0;
   z[p] = 1.0;
   if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(p + 1, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, w));
-  a->np = np;
-  a->nc = a->ness = 0;
-  PetscCall(HangNumber(m, p, empty, number, a));
+  a->family = family;
+  a->np     = np;
+  a->ne     = l.ne;
+  a->nc = a->ness = a->first = 0;
+  PetscCall(HangNumber(m, &l, empty, number, a));
   PetscCall(PetscCalloc1(a->N, &ess));
-  PetscCall(PetscMalloc4(all, &a->nodes, all * dim, &a->coords, m->n, &a->masks, a->N, &a->ess));
+  PetscCall(PetscMalloc4(m->n * l.ne, &a->nodes, m->n * np * dim, &a->coords, m->n, &a->masks, a->N, &a->ess));
   for (PetscInt c = 0; c < m->n; ++c) {
     const HangCell *x = m->cell + c;
 
-    if (essential) HangBoundary(m, p, c, np, essential, number, ess);
+    if (essential) HangBoundary(m, &l, c, essential, number, ess);
     if (HangRank(m, c, empty, size) != rank) continue;
     if (!a->nc) a->first = c;
     for (PetscInt i = 0; i < np; ++i) {
@@ -412,7 +465,12 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
       HangPlace(m, x, p, i, at);
       for (PetscInt d = 0; d < dim; ++d) y[d] = (x->a[d] + 0.5 * (z[at[d]] + 1.0)) / (1 << x->level);
       if (map) map(dim, y);
-      a->nodes[a->nc * np + i] = number[c * np + i];
+    }
+    for (PetscInt i = 0; i < l.ne; ++i) {
+      PetscBool      open[3];
+      const PetscInt g = number[c * l.ne + i];
+
+      a->nodes[a->nc * l.ne + i] = HangEntry(m, x, &l, i, at, open) < 0 ? -1 - g : g;
     }
     a->masks[a->nc++] = (unsigned short)HangMask(m, x);
   }
@@ -420,6 +478,14 @@ static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, voi
     if (ess[g] && g % size == rank) a->ess[a->ness++] = g;
   PetscCall(PetscFree3(number, z, w));
   PetscCall(PetscFree(ess));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangArraysCreate(const HangMesh *m, PetscInt p, void (*map)(PetscInt, PetscReal[]),
+                                              PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, HangArrays *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(HangFamilyCreate(m, HOPS_H1, p, map, essential, empty, a));
   PetscFunctionReturn(0);
 }
 
@@ -433,7 +499,7 @@ static inline PetscErrorCode HangArraysDestroy(HangArrays *a)
 static inline PetscErrorCode HangSpace(const HangMesh *m, PetscInt p, const HangArrays *a, HopsSpace *sp)
 {
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, m->dim, p, a->nc, a->owned, a->nodes, a->masks, p,
+  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, a->family, m->dim, p, a->nc, a->owned, a->nodes, a->masks, p,
                                               a->coords, a->ness, a->ess, sp));
   PetscFunctionReturn(0);
 }

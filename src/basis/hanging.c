@@ -1,7 +1,9 @@
-/* Hanging nodes: the matrix from a parent's nodes to a cell's, along lines of the lattice and as rows. */
+/* Hanging nodes: the matrices from a parent's entries to a cell's, along lines of the lattice and as rows. */
 #include <hops/private/hopshanging.h>
 
-PetscErrorCode HopsHangingMatrix(PetscInt P, PetscReal J[])
+/* J[P][P], and that of integrals: the difference of what J makes of the integrals' antiderivative, which is
+   minus their sum from entry to entry */
+static PetscErrorCode CreateMatrices(PetscInt P, PetscReal *J[2])
 {
   HopsBasis  gll, half;
   PetscReal *x;
@@ -9,76 +11,128 @@ PetscErrorCode HopsHangingMatrix(PetscInt P, PetscReal J[])
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
   PetscCall(PetscMalloc1(P, &x));
+  PetscCall(PetscMalloc2(P * P, &J[0], (P - 1) * (P - 1), &J[1]));
   for (PetscInt i = 0; i < P; ++i) x[i] = 0.5 * (gll.nodes[i] - 1.0);
   PetscCall(HopsBasisCreateAtPoints(P, P, x, &half));
   for (PetscInt i = 0; i < P * P; ++i) {
     const PetscReal v = half.B[i];
 
     /* at nodes of the parent, exactly */
-    J[i] = PetscAbsReal(v) < 1e-14 ? 0.0 : (PetscAbsReal(v - 1.0) < 1e-14 ? 1.0 : v);
+    J[0][i] = PetscAbsReal(v) < 1e-14 ? 0.0 : (PetscAbsReal(v - 1.0) < 1e-14 ? 1.0 : v);
   }
+  for (PetscInt i = 0; i < P - 1; ++i)
+    for (PetscInt j = 0; j < P - 1; ++j)
+      J[1][i * (P - 1) + j] = (j ? J[1][i * (P - 1) + j - 1] : 0.0) - (J[0][(i + 1) * P + j] - J[0][i * P + j]);
   PetscCall(PetscFree(x));
   PetscCall(HopsBasisDestroy(&half));
   PetscCall(HopsBasisDestroy(&gll));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void HopsHangingApply(int dim, int P, unsigned mask, const PetscReal J[], PetscBool transpose, PetscReal u[])
+PetscErrorCode HopsHangingCreate(HopsFamily family, PetscInt dim, PetscInt order, HopsHanging *h)
+{
+  HopsLayout l;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(family, dim, order, &l);
+  *h = (HopsHanging){.dim = (int)dim, .P = (int)order + 1, .nc = (int)l.nc, .ne = (int)l.ne};
+  for (PetscInt c = 0; c < l.nc; ++c) {
+    h->off[c] = (int)l.off[c];
+    for (PetscInt d = 0; d < 3; ++d) {
+      h->box[c].n[d] = (int)l.n[c][d];
+      if (l.open[c][d]) h->box[c].open |= 1u << d;
+    }
+  }
+  PetscCall(CreateMatrices(order + 1, h->J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHangingDestroy(HopsHanging *h)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(h->J[0], h->J[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void Apply(const HopsHanging *h, const HopsHangingBox *x, unsigned mask, PetscBool transpose, PetscReal u[])
 {
   int       start[2 * 65], step;
   PetscReal v[65];
 
-  for (int i = 0; i < dim; i++) {
-    const int a = transpose ? dim - 1 - i : i, n = HopsHangingLines(dim, P, mask, a, start);
+  for (int i = 0; i < h->dim; i++) {
+    const int        a = transpose ? h->dim - 1 - i : i, n = HopsHangingLines(h->dim, x, mask, a, start), P = x->n[a];
+    const PetscReal *J = h->J[x->open >> a & 1];
 
     for (int l = 0; l < n; l++) {
-      PetscReal *x = u + HopsHangingLine(P, mask, a, start[l], &step);
+      PetscReal *y = u + HopsHangingLine(x, mask, a, start[l], &step);
 
       for (int m = 0; m < P; m++) {
         v[m] = 0.0;
-        for (int k = 0; k < P; k++) v[m] += (transpose ? J[k * P + m] : J[m * P + k]) * x[k * step];
+        for (int k = 0; k < P; k++) v[m] += (transpose ? J[k * P + m] : J[m * P + k]) * y[k * step];
       }
-      for (int m = 0; m < P; m++) x[m * step] = v[m];
+      for (int m = 0; m < P; m++) y[m * step] = v[m];
     }
   }
 }
 
-int HopsHangingNodes(int dim, int P, unsigned mask, PetscBool on[])
+void HopsHangingApply(const HopsHanging *h, unsigned mask, PetscBool transpose, PetscReal u[])
 {
-  const int np = (int)HopsPower(P, dim);
-  int       start[2 * 65], step, sum = 0;
+  for (int c = 0; mask && c < h->nc; c++) Apply(h, h->box + c, mask, transpose, u + h->off[c]);
+}
 
-  for (int i = 0; i < np; i++) on[i] = PETSC_FALSE;
-  for (int a = 0; a < dim; a++) {
-    const int n = HopsHangingLines(dim, P, mask, a, start);
+int HopsHangingNodes(const HopsHanging *h, unsigned mask, PetscBool on[])
+{
+  int start[2 * 65], step, sum = 0;
+
+  for (int i = 0; i < h->ne; i++) on[i] = PETSC_FALSE;
+  for (int k = 0; k < h->nc * h->dim; k++) {
+    const int             a = k % h->dim, c = k / h->dim;
+    const HopsHangingBox *x = h->box + c;
+    const int             n = HopsHangingLines(h->dim, x, mask, a, start);
 
     for (int l = 0; l < n; l++) {
-      const int x = HopsHangingLine(P, mask, a, start[l], &step);
+      const int at = h->off[c] + HopsHangingLine(x, mask, a, start[l], &step);
 
-      for (int m = 0; m < P; m++) {
-        sum += !on[x + m * step];
-        on[x + m * step] = PETSC_TRUE;
+      for (int m = 0; m < x->n[a]; m++) {
+        sum += !on[at + m * step];
+        on[at + m * step] = PETSC_TRUE;
       }
     }
   }
   return sum;
 }
 
-PetscBool HopsHangingIsOwn(int dim, int P, unsigned mask, int node)
+PetscBool HopsHangingIsOwn(const HopsHanging *h, unsigned mask, int node)
 {
   int start[2 * 65], step;
 
-  for (int a = 0; a < dim; a++) {
-    const int n = HopsHangingLines(dim, P, mask, a, start);
+  for (int a = 0; a < h->dim; a++) {
+    const int n = HopsHangingLines(h->dim, h->box, mask, a, start);
 
     for (int l = 0; l < n; l++) {
-      const int x = HopsHangingLine(P, mask, a, start[l], &step); /* the end that is shared */
+      const int x = HopsHangingLine(h->box, mask, a, start[l], &step); /* the end that is shared */
 
-      for (int m = 1; m < P; m++)
+      for (int m = 1; m < h->P; m++)
         if (node == x + m * step) return PETSC_FALSE;
     }
   }
   return PETSC_TRUE;
+}
+
+void HopsHangingElement(const HopsHanging *h, unsigned mask, PetscScalar E[])
+{
+  const PetscInt np = h->ne;
+
+  for (int pass = 0; pass < 2 && mask; ++pass) {
+    for (PetscInt i = 0; i < np; ++i) HopsHangingApply(h, mask, PETSC_TRUE, E + i * np);
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt j = 0; j < i; ++j) {
+        const PetscScalar t = E[i * np + j];
+
+        E[i * np + j] = E[j * np + i];
+        E[j * np + i] = t;
+      }
+  }
 }
 
 /* Of w[n], the largest `most` and what is as large as the last of them, the others 0; the sum stays what it
@@ -100,10 +154,9 @@ static void Truncate(PetscInt n, PetscInt most, PetscReal w[], PetscReal sorted[
   for (PetscInt i = 0; i < n; ++i) w[i] *= sum / kept;
 }
 
-PetscErrorCode HopsHangingRows(int dim, int P, unsigned mask, const PetscReal J[], PetscInt most, int *start[], int *col[],
-                               PetscReal *w[])
+PetscErrorCode HopsHangingRows(const HopsHanging *h, unsigned mask, PetscInt most, int *start[], int *col[], PetscReal *w[])
 {
-  const int  np = (int)HopsPower(P, dim);
+  const int  np = h->ne;
   int        n = 0, room = np;
   PetscReal *row, *sorted;
   PetscBool *on;
@@ -111,7 +164,7 @@ PetscErrorCode HopsHangingRows(int dim, int P, unsigned mask, const PetscReal J[
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(np, &row, np, &sorted, np, &on, np, &list));
-  room += HopsHangingNodes(dim, P, mask, on) * P * (dim == 3 ? P : 1);
+  room += HopsHangingNodes(h, mask, on) * h->P * (h->dim == 3 ? h->P : 1);
   PetscCall(PetscMalloc1(np + 1, start));
   PetscCall(PetscMalloc1(room, col));
   PetscCall(PetscMalloc1(room, w));
@@ -121,7 +174,7 @@ PetscErrorCode HopsHangingRows(int dim, int P, unsigned mask, const PetscReal J[
     (*start)[i] = n;
     PetscCall(PetscArrayzero(row, np));
     row[i] = 1.0;
-    if (on[i]) HopsHangingApply(dim, P, mask, J, PETSC_TRUE, row); /* a row of J is a column of its transpose */
+    if (on[i]) HopsHangingApply(h, mask, PETSC_TRUE, row); /* a row of J is a column of its transpose */
     for (int c = 0; c < np; c++)
       if (PetscAbsReal(row[c]) > 1e-15) {
         list[m] = c;

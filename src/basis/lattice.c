@@ -79,6 +79,37 @@ PetscErrorCode HopsIncidenceCreate(HopsFamily from, HopsFamily to, PetscInt dim,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsIncidenceCreateMean(HopsFamily to, PetscInt dim, PetscInt order, HopsIncidence *inc)
+{
+  HopsLayout lf, lt;
+  PetscInt   i = 0;
+
+  PetscFunctionBegin;
+  PetscAssert(to != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Boxes have too many corners");
+  HopsLayoutCreate(HOPS_H1, dim, order, &lf);
+  HopsLayoutCreate(to, dim, order, &lt);
+  inc->nrows = lt.ne;
+  PetscCall(PetscMalloc3(lt.ne, &inc->n, 6 * lt.ne, &inc->col, 6 * lt.ne, &inc->sgn));
+  for (PetscInt c = 0; c < lt.nc; ++c)
+    for (PetscInt t = 0; t < lt.off[c + 1] - lt.off[c]; ++t, ++i) {
+      const PetscInt ijk[3] = {t % lt.n[c][0], t / lt.n[c][0] % lt.n[c][1], t / (lt.n[c][0] * lt.n[c][1])};
+
+      inc->n[i] = 0;
+      for (PetscInt v = 0; v < 1 << dim; ++v) {
+        PetscInt  at[3] = {ijk[0], ijk[1], ijk[2]};
+        PetscBool in    = PETSC_TRUE;
+
+        for (PetscInt d = 0; d < dim; ++d) {
+          at[d] += v >> d & 1;
+          if (v >> d & 1 && !lt.open[c][d]) in = PETSC_FALSE;
+        }
+        if (in) inc->col[6 * i + inc->n[i]++] = HopsLayoutEntry(&lf, 0, at);
+      }
+      for (PetscInt k = 0; k < inc->n[i]; ++k) inc->sgn[6 * i + k] = 1.0 / inc->n[i];
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsIncidenceDestroy(HopsIncidence *inc)
 {
   PetscFunctionBegin;

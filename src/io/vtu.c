@@ -86,7 +86,8 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis        basis, geom;
   const PetscReal *M[3];
-  PetscReal       *equi, *pts, *u, *e, *work, *J;
+  HopsHanging      h = {0};
+  PetscReal       *equi, *pts, *u, *e, *work;
   PetscInt        *perm;
   int64_t         *head, *next;
   PetscMPIInt      rank;
@@ -94,8 +95,8 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-  PetscCall(PetscMalloc7(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm, P * P, &J));
-  if (sp->hanging) PetscCall(HopsHangingMatrix(P, J));
+  PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(PetscMalloc2(sp->nL, &head, sp->ncells * np, &next));
   for (PetscInt l = 0; l < sp->nL; ++l) head[l] = -1;
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
@@ -113,7 +114,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 
       u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
     }
-    if (sp->hanging) HopsHangingApply((int)dim, (int)P, sp->hang[c], J, PETSC_FALSE, u);
+    if (sp->hanging) HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, u);
     PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
     for (PetscInt n = 0; n < np; ++n)
       v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
@@ -124,7 +125,8 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree2(head, next));
-  PetscCall(PetscFree7(equi, pts, u, e, work, perm, J));
+  PetscCall(HopsHangingDestroy(&h));
+  PetscCall(PetscFree6(equi, pts, u, e, work, perm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,6 +135,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis      basis, geom;
+  HopsHanging    h = {0};
   PetscReal     *equi, *pts, *J, *u, *e;
   PetscInt      *perm;
   PetscMPIInt    rank;
@@ -141,6 +144,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
   PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np * dim * dim, &J, np * nc, &u, sp->ne, &e, np, &perm));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(HopsVTKNumbers(dim, sp->order, perm));
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
   PetscCall(HopsBasisCreateAtPoints(P, P, equi, &basis));
@@ -153,6 +157,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
 
       e[i] = HopsSign(r) * (l < sp->nT ? x[l] : xg[l - sp->nT]);
     }
+    if (sp->hanging) HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, e);
     PetscCall(HopsFieldAtPoints(sp, &basis, e, J, u));
     for (PetscInt n = 0; n < np; ++n) {
       const int64_t k = v->npoints++;
@@ -166,6 +171,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
     v->rank[c]    = rank;
   }
   PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree6(equi, pts, J, u, e, perm));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,8 +2,8 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopshanging.h>
 
-/* E-vector of one cell: owned entries from x, the others from xg; hanging nodes by J[P][P] */
-static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscReal J[], const PetscScalar x[],
+/* E-vector of one cell: owned entries from x, the others from xg; hanging nodes from their parents' */
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const HopsHanging *h, const PetscScalar x[],
                                   const PetscScalar xg[], PetscReal u[])
 {
   for (PetscInt i = 0; i < np; ++i) {
@@ -11,7 +11,7 @@ static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const P
 
     u[i] = l < sp->nT ? x[l] : xg[l - sp->nT];
   }
-  if (sp->hanging) HopsHangingApply((int)sp->dim, (int)sp->order + 1, sp->hang[c], J, PETSC_FALSE, u);
+  if (sp->hanging) HopsHangingApply(h, sp->hang[c], PETSC_FALSE, u);
 }
 
 /* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's
@@ -21,6 +21,7 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
+  HopsHanging    h = {0};
   PetscReal     *pts;
   PetscBool     *on;
 
@@ -34,10 +35,11 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
   PetscCall(PetscMalloc1(np * sp->dim, &pts));
   PetscCall(PetscCalloc1(np, &on));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
   for (PetscInt c = x || g ? 0 : sp->ninterior; c < sp->ncells; ++c) { /* interior cells have owned entries alone */
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
     /* what a cell lists where its nodes hang is elsewhere */
-    if (sp->hanging) (void)HopsHangingNodes((int)sp->dim, (int)sp->order + 1, sp->hang[c], on);
+    if (sp->hanging) (void)HopsHangingNodes(&h, sp->hang[c], on);
     for (PetscInt i = 0; i < np; ++i) {
       PetscScalar *u = on[i] ? NULL : HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
 
@@ -49,6 +51,7 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 
     if (u) PetscCall((*f)(sp->dim, sp->xapart + i * sp->dim, 1, u, ctx));
   }
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree(on));
   PetscCall(PetscFree(pts));
   PetscCall(HopsBasisDestroy(&gll));
@@ -154,15 +157,16 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
   const PetscInt   np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis        basis, geom;
-  PetscReal       *pts, *J, *u, *v, *work, *Bt, *H;
+  HopsHanging      h = {0};
+  PetscReal       *pts, *J, *u, *v, *work, *Bt;
   const PetscReal *M[3];
   PetscScalar     *y, *yg;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
-  PetscCall(PetscMalloc7(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt, P * P, &H));
-  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
+  PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
+  if (space->hanging) PetscCall(HopsHangingCreate(space->family, dim, space->order, &h));
   for (PetscInt q = 0; q < Q; ++q)
     for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
   for (PetscInt d = 0; d < dim; ++d) M[d] = Bt;
@@ -176,7 +180,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
       u[q] *= HopsTensorWeight(&basis, dim, q) * HopsDet(dim, J + q * dim * dim);
     }
     PetscCall(HopsTensorApply(dim, P, Q, M, u, v, work));
-    if (space->hanging) HopsHangingApply((int)dim, (int)P, space->hang[c], H, PETSC_TRUE, v);
+    if (space->hanging) HopsHangingApply(&h, space->hang[c], PETSC_TRUE, v);
     for (PetscInt i = 0; i < np; ++i) {
       const int l = space->restr[c * np + i];
 
@@ -189,7 +193,8 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   for (PetscInt e = 0; e < space->ness; ++e) y[space->essT[e]] = 0.0;
   PetscCall(VecRestoreArray(b, &y));
   PetscCall(PetscFree(yg));
-  PetscCall(PetscFree7(pts, J, u, v, work, Bt, H));
+  PetscCall(HopsHangingDestroy(&h));
+  PetscCall(PetscFree6(pts, J, u, v, work, Bt));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,7 +240,8 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
   const PetscInt     np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis          basis, geom;
-  PetscReal         *pts, *J, *u, *v, *work, *H, sum = 0.0;
+  HopsHanging        h = {0};
+  PetscReal         *pts, *J, *u, *v, *work, sum = 0.0;
   const PetscReal   *M[3];
   const PetscScalar *a;
   PetscScalar       *xg;
@@ -243,15 +249,15 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
-  PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work, P * P, &H));
-  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
+  PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work));
+  if (space->hanging) PetscCall(HopsHangingCreate(space->family, dim, space->order, &h));
   for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
-    HopsGatherCell(space, c, np, H, a, xg, u);
+    HopsGatherCell(space, c, np, &h, a, xg, u);
     PetscCall(HopsTensorApply(dim, Q, P, M, u, v, work));
     for (PetscInt q = 0; q < nq; ++q) {
       PetscScalar e;
@@ -262,7 +268,8 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   }
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(PetscFree(xg));
-  PetscCall(PetscFree6(pts, J, u, v, work, H));
+  PetscCall(HopsHangingDestroy(&h));
+  PetscCall(PetscFree5(pts, J, u, v, work));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));

@@ -38,57 +38,77 @@ void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], c
 /*
   Points of the integrals in one direction: the nodes (closed), or g Gauss points between each two (open),
   with the element map's basis tabulated there. Exact where the function along a line is a polynomial of
-  degree order + 2 and so is the map's factor.
+  degree order + 2 and so is the map's factor. With hanging nodes also at the points of the cell's parent, of
+  which it is the lower half (1), or the upper one (2): there the map goes on, whose derivatives are twice the
+  cell's.
 */
 typedef struct {
   PetscInt   g, m[2]; /* m[0] nodes, m[1] Gauss points */
-  PetscReal *B[2], *D[2], *w;
+  PetscReal *B[3][2], *D[3][2], *w;
+  PetscReal *pts, *J, *t, *work; /* of a component of a cell */
 } HopsMomentRule;
+
+/* Tabulates the map's basis at n points, as a half of the parent sees them */
+static PetscErrorCode HopsMomentTabulate(PetscInt Pg, PetscInt n, const PetscReal x[], PetscInt half, PetscReal B[], PetscReal D[])
+{
+  PetscReal *y;
+  HopsBasis  b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &y));
+  for (PetscInt i = 0; i < n; ++i) y[i] = half ? 2.0 * x[i] + (half == 1 ? 1.0 : -1.0) : x[i];
+  PetscCall(HopsBasisCreateAtPoints(Pg, n, y, &b));
+  for (PetscInt i = 0; i < n * Pg; ++i) {
+    B[i] = b.B[i];
+    D[i] = (half ? 2.0 : 1.0) * b.D[i];
+  }
+  PetscCall(HopsBasisDestroy(&b));
+  PetscCall(PetscFree(y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode HopsMomentRuleCreate(HopsSpace sp, HopsMomentRule *r)
 {
-  const PetscInt Pg = sp->gorder + 1;
+  const PetscInt Pg = sp->gorder + 1, dim = sp->dim;
   PetscReal     *z, *w, *x, *wg, *y;
-  HopsBasis      b;
+  PetscInt       most;
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(r, sizeof(*r)));
   r->g    = (sp->order + sp->gorder) / 2 + 3;
   r->m[0] = sp->order + 1;
   r->m[1] = sp->order * r->g;
-  for (PetscInt k = 0; k < 2; ++k) {
-    PetscCall(PetscMalloc1(r->m[k] * Pg, &r->B[k]));
-    PetscCall(PetscMalloc1(r->m[k] * Pg, &r->D[k]));
-  }
   PetscCall(PetscMalloc1(r->m[1], &r->w));
-  PetscCall(PetscMalloc5(r->m[0], &z, r->m[0], &w, r->g, &x, r->g, &wg, r->g, &y));
+  PetscCall(PetscMalloc5(r->m[0], &z, r->m[0], &w, r->g, &x, r->g, &wg, r->m[1], &y));
   PetscCall(HopsGLL(r->m[0], z, w));
-  PetscCall(HopsBasisCreateAtPoints(Pg, r->m[0], z, &b));
-  PetscCall(PetscArraycpy(r->B[0], b.B, r->m[0] * Pg));
-  PetscCall(PetscArraycpy(r->D[0], b.D, r->m[0] * Pg));
-  PetscCall(HopsBasisDestroy(&b));
   PetscCall(PetscDTGaussQuadrature(r->g, -1.0, 1.0, x, wg));
-  for (PetscInt j = 0; j < sp->order; ++j) {
-    for (PetscInt q = 0; q < r->g; ++q) {
-      y[q]               = 0.5 * (z[j] + z[j + 1]) + 0.5 * (z[j + 1] - z[j]) * x[q];
-      r->w[j * r->g + q] = 0.5 * (z[j + 1] - z[j]) * wg[q];
-    }
-    PetscCall(HopsBasisCreateAtPoints(Pg, r->g, y, &b));
-    PetscCall(PetscArraycpy(r->B[1] + j * r->g * Pg, b.B, r->g * Pg));
-    PetscCall(PetscArraycpy(r->D[1] + j * r->g * Pg, b.D, r->g * Pg));
-    PetscCall(HopsBasisDestroy(&b));
+  for (PetscInt i = 0; i < r->m[1]; ++i) {
+    const PetscInt j = i / r->g;
+
+    y[i]    = 0.5 * (z[j] + z[j + 1]) + 0.5 * (z[j + 1] - z[j]) * x[i % r->g];
+    r->w[i] = 0.5 * (z[j + 1] - z[j]) * wg[i % r->g];
   }
+  for (PetscInt half = 0; half < (sp->hanging ? 3 : 1); ++half)
+    for (PetscInt k = 0; k < 2; ++k) {
+      PetscCall(PetscMalloc1(r->m[k] * Pg, &r->B[half][k]));
+      PetscCall(PetscMalloc1(r->m[k] * Pg, &r->D[half][k]));
+      PetscCall(HopsMomentTabulate(Pg, r->m[k], k ? y : z, half, r->B[half][k], r->D[half][k]));
+    }
   PetscCall(PetscFree5(z, w, x, wg, y));
+  most = HopsPower(PetscMax(PetscMax(r->m[0], r->m[1]), Pg), dim);
+  PetscCall(PetscMalloc4(most * dim, &r->pts, most * dim * dim, &r->J, most, &r->t, 2 * most, &r->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsMomentRuleDestroy(HopsMomentRule *r)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 2; ++k) {
-    PetscCall(PetscFree(r->B[k]));
-    PetscCall(PetscFree(r->D[k]));
+  for (PetscInt k = 0; k < 6; ++k) {
+    PetscCall(PetscFree(r->B[k / 2][k % 2]));
+    PetscCall(PetscFree(r->D[k / 2][k % 2]));
   }
   PetscCall(PetscFree(r->w));
+  PetscCall(PetscFree4(r->pts, r->J, r->t, r->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,74 +128,110 @@ static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const P
   return det * s;
 }
 
-/* x (owned part), g (ghosts) and cv (constrained part) take the unknowns of f; each may be NULL */
+/* r->pts and r->J: points and Jacobians of the integrals of component c of a cell, or of its parent's */
+static void HopsMomentPoints(HopsSpace sp, const HopsLayout *l, PetscInt cell, PetscInt c, PetscBool parent, HopsMomentRule *r,
+                             PetscInt m[])
+{
+  const PetscInt   dim = sp->dim, Pg = sp->gorder + 1, npg = HopsPower(Pg, dim);
+  const PetscInt   n[3] = {Pg, Pg, Pg};
+  const PetscReal *M[3];
+  PetscInt         half[3] = {0, 0, 0}, nq = 1;
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    nq *= m[d] = r->m[l->open[c][d]];
+    half[d]    = parent ? 1 + (sp->hang[cell] >> d & 1) : 0;
+  }
+  for (PetscInt i = 0; i < dim; ++i) {
+    const PetscReal *X = sp->X + (cell * dim + i) * npg;
+
+    for (PetscInt d = 0; d < dim; ++d) M[d] = r->B[half[d]][l->open[c][d]];
+    HopsTensorApplyRect(dim, m, n, M, X, r->t, r->work);
+    for (PetscInt q = 0; q < nq; ++q) r->pts[q * dim + i] = r->t[q];
+    for (PetscInt j = 0; j < dim; ++j) {
+      for (PetscInt d = 0; d < dim; ++d) M[d] = (d == j ? r->D : r->B)[half[d]][l->open[c][d]];
+      HopsTensorApplyRect(dim, m, n, M, X, r->t, r->work);
+      for (PetscInt q = 0; q < nq; ++q) r->J[(q * dim + i) * dim + j] = r->t[q];
+    }
+  }
+}
+
+/* The integral of entry ijk of component c at these points, m[] of them in each direction */
+static inline PetscErrorCode HopsMomentEntry(HopsFamily family, PetscInt dim, const PetscBool open[], PetscInt c,
+                                             const PetscInt ijk[], const PetscInt m[], const HopsMomentRule *r, HopsPointFunction f,
+                                             void *ctx, PetscScalar *out)
+{
+  const PetscInt   nf = family == HOPS_L2 ? 1 : dim, g = r->g;
+  PetscInt         np = 1, n = 0, first = 0, step[3];
+  const PetscReal *w[3]; /* of the n directions in which it is open */
+  PetscScalar      sum = 0.0;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0, stride = 1; d < dim; stride *= m[d++]) {
+    first += (open[d] ? g : 1) * ijk[d] * stride;
+    if (!open[d]) continue;
+    np *= g;
+    w[n]      = r->w + ijk[d] * g;
+    step[n++] = stride;
+  }
+  for (PetscInt s = 0; s < np; ++s) {
+    PetscInt    q      = first;
+    PetscReal   weight = 1.0;
+    PetscScalar u[3];
+
+    for (PetscInt o = 0, ss = s; o < n; ++o, ss /= g) {
+      q += ss % g * step[o];
+      weight *= w[o][ss % g];
+    }
+    PetscCall((*f)(dim, r->pts + q * dim, nf, u, ctx));
+    sum += weight * HopsMoment(family, dim, c, r->J + q * dim * dim, u);
+  }
+  *out = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  x (owned part), g (ghosts) and cv (constrained part) take the unknowns of f; each may be NULL. What a cell
+  lists of its parent is taken on the parent's lines and faces; a cell that has it as its own comes later
+*/
 PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
 {
-  const PetscInt dim = sp->dim, Pg = sp->gorder + 1, nf = sp->family == HOPS_L2 ? 1 : dim;
   HopsLayout     l;
   HopsMomentRule r;
-  PetscReal     *pts, *J, *t, *work;
-  PetscInt       maxm, npg;
+  HopsHanging    h = {0};
+  PetscBool     *on;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
-  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
   PetscCall(HopsMomentRuleCreate(sp, &r));
-  maxm = HopsPower(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
-  npg  = HopsPower(Pg, dim);
-  PetscCall(PetscMalloc4(maxm * dim, &pts, maxm * dim * dim, &J, maxm, &t, 2 * maxm, &work));
-  for (PetscInt cell = x || g ? 0 : sp->ninterior; cell < sp->ncells; ++cell) /* interior cells have owned entries alone */
-    for (PetscInt c = 0; c < l.nc; ++c) {
-      const PetscReal *M[3];
-      PetscInt         m[3] = {1, 1, 1}, n[3] = {Pg, Pg, Pg}, nq = 1, i0 = l.off[c];
+  PetscCall(PetscCalloc1(sp->ne, &on));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
+  for (PetscInt own = sp->hanging ? 0 : 1; own < 2; ++own)
+    for (PetscInt cell = x || g ? 0 : sp->ninterior; cell < sp->ncells; ++cell) { /* interior cells have owned entries alone */
+      if (sp->hanging && !HopsHangingNodes(&h, sp->hang[cell], on) && !own) continue;
+      for (PetscInt c = 0; c < l.nc; ++c) {
+        const PetscInt *n     = l.n[c];
+        PetscBool       ready = PETSC_FALSE; /* most cells have one component or none on the boundary */
+        PetscInt        m[3]  = {1, 1, 1};
 
-      while (i0 < l.off[c + 1] && !HopsLEntry(sp, HopsUnsigned(sp->restr[cell * sp->ne + i0]), x, g, cv)) ++i0;
-      if (i0 == l.off[c + 1]) continue; /* most cells have one component or none on the boundary */
-      for (PetscInt d = 0; d < dim; ++d) nq *= m[d] = r.m[l.open[c][d]];
-      for (PetscInt i = 0; i < dim; ++i) {
-        const PetscReal *X = sp->X + (cell * dim + i) * npg;
+        for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
+          const int    e  = sp->restr[cell * sp->ne + i];
+          PetscScalar *to = HopsLEntry(sp, HopsUnsigned(e), x, g, cv), sum = 0.0;
+          PetscInt     k = i - l.off[c], ijk[3];
 
-        for (PetscInt d = 0; d < dim; ++d) M[d] = r.B[l.open[c][d]];
-        HopsTensorApplyRect(dim, m, n, M, X, t, work);
-        for (PetscInt q = 0; q < nq; ++q) pts[q * dim + i] = t[q];
-        for (PetscInt j = 0; j < dim; ++j) {
-          for (PetscInt d = 0; d < dim; ++d) M[d] = d == j ? r.D[l.open[c][d]] : r.B[l.open[c][d]];
-          HopsTensorApplyRect(dim, m, n, M, X, t, work);
-          for (PetscInt q = 0; q < nq; ++q) J[(q * dim + i) * dim + j] = t[q];
+          if (!to || on[i] == (own ? PETSC_TRUE : PETSC_FALSE)) continue;
+          if (!ready) HopsMomentPoints(sp, &l, cell, c, own ? PETSC_FALSE : PETSC_TRUE, &r, m);
+          ready  = PETSC_TRUE;
+          ijk[0] = k % n[0];
+          ijk[1] = k / n[0] % n[1];
+          ijk[2] = k / (n[0] * n[1]);
+          PetscCall(HopsMomentEntry(sp->family, sp->dim, l.open[c], c, ijk, m, &r, f, ctx, &sum));
+          *to = HopsSign(e) * sum;
         }
-      }
-      for (PetscInt i = i0; i < l.off[c + 1]; ++i) {
-        const int      e = sp->restr[cell * sp->ne + i];
-        const PetscInt k = HopsUnsigned(e), ii = i - l.off[c];
-        const PetscInt ijk[3] = {ii % l.n[c][0], ii / l.n[c][0] % l.n[c][1], ii / (l.n[c][0] * l.n[c][1])};
-        PetscScalar   *to = HopsLEntry(sp, k, x, g, cv), sum = 0.0;
-        PetscInt       np = 1;
-
-        if (!to) continue;
-        for (PetscInt d = 0; d < dim; ++d) np *= l.open[c][d] ? r.g : 1;
-        for (PetscInt s = 0; s < np; ++s) {
-          PetscInt    q = 0, stride = 1, ss = s;
-          PetscReal   w = 1.0;
-          PetscScalar u[3];
-
-          for (PetscInt d = 0; d < dim; ++d) {
-            PetscInt at = ijk[d];
-
-            if (l.open[c][d]) {
-              at = at * r.g + ss % r.g;
-              ss /= r.g;
-              w *= r.w[at];
-            }
-            q += at * stride;
-            stride *= m[d];
-          }
-          PetscCall((*f)(dim, pts + q * dim, nf, u, ctx));
-          sum += w * HopsMoment(sp->family, dim, c, J + q * dim * dim, u);
-        }
-        *to = HopsSign(e) * sum;
       }
     }
-  PetscCall(PetscFree4(pts, J, t, work));
+  PetscCall(PetscFree(on));
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(HopsMomentRuleDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,7 +274,8 @@ PetscErrorCode HopsFieldAtPoints(HopsSpace sp, const HopsBasis *b, const PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], const PetscScalar xg[], PetscReal e[])
+static void HopsFieldGather(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscScalar x[], const PetscScalar xg[],
+                            PetscReal e[])
 {
   for (PetscInt i = 0; i < sp->ne; ++i) {
     const int      r = sp->restr[c * sp->ne + i];
@@ -226,6 +283,7 @@ static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], con
 
     e[i] = HopsSign(r) * (l < sp->nT ? x[l] : xg[l - sp->nT]);
   }
+  if (sp->hanging) HopsHangingApply(h, sp->hang[c], PETSC_FALSE, e);
 }
 
 /* Reference coordinates lie in the cell, but for what an iteration that found them leaves */
@@ -262,7 +320,8 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   PetscInt           dim, P, Pg, npg, size;
   HopsLayout         l;
   PetscInt          *where;
-  PetscReal         *e, *work, *H;
+  HopsHanging        h = {0};
+  PetscReal         *e, *work;
   const PetscScalar *a;
   PetscScalar       *xg;
 
@@ -281,8 +340,8 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   size = HopsPower(PetscMax(P, Pg), dim);
   PetscCall(HopsEvaluateCheckPoints(n * dim, xi));
   HopsLayoutCreate(space->family, dim, space->order, &l);
-  PetscCall(PetscMalloc5(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg, P * P, &H));
-  if (space->hanging) PetscCall(HopsHangingMatrix(P, H));
+  PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
+  if (space->hanging) PetscCall(HopsHangingCreate(space->family, dim, space->order, &h));
   for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
   for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
   PetscCall(VecGetArrayRead(x, &a));
@@ -307,8 +366,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
         HopsTensorApplyRect(dim, one, ng, M, space->X + (c * dim + i) * npg, &J[i * dim + j], work);
       }
     det = HopsInverse(dim, J, Ji);
-    HopsFieldGather(space, c, a, xg, e);
-    if (space->hanging) HopsHangingApply((int)dim, (int)P, space->hang[c], H, PETSC_FALSE, e);
+    HopsFieldGather(space, c, &h, a, xg, e);
     for (PetscInt i = 0; i < l.nc; ++i) {
       for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[i][d] ? b[d].E : b[d].B;
       HopsTensorApplyRect(dim, one, l.n[i], M, e + l.off[i], &ref[i], work);
@@ -320,7 +378,8 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
     }
   }
   PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(PetscFree5(where, e, work, xg, H));
+  PetscCall(HopsHangingDestroy(&h));
+  PetscCall(PetscFree4(where, e, work, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,6 +395,7 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
 {
   const PetscInt     dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = HopsPower(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis          basis, geom;
+  HopsHanging        h = {0};
   PetscReal         *pts, *J, *e, *u, sum = 0.0;
   const PetscScalar *a;
   PetscScalar       *xg;
@@ -344,11 +404,12 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * nc, &u, sp->nL - sp->nT, &xg));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsSpaceGlobalToLocal(sp, a, xg));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
-    HopsFieldGather(sp, c, a, xg, e);
+    HopsFieldGather(sp, c, &h, a, xg, e);
     PetscCall(HopsFieldAtPoints(sp, &basis, e, J, u));
     for (PetscInt q = 0; q < nq; ++q) {
       PetscScalar     v[3];
@@ -360,6 +421,7 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
     }
   }
   PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree5(pts, J, e, u, xg));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
@@ -375,6 +437,7 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
   const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = HopsPower(Q, dim);
   HopsLayout     l;
   HopsBasis      basis, geom;
+  HopsHanging    h = {0};
   PetscReal     *pts, *J, *e, *u, *work, *Bt, *Et;
   PetscScalar   *y, *yg;
 
@@ -387,6 +450,7 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
     for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
     for (PetscInt i = 0; i < P - 1; ++i) Et[i * Q + q] = basis.E[q * (P - 1) + i];
   }
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(PetscCalloc1(sp->nL - sp->nT, &yg));
   PetscCall(VecSet(b, 0.0));
   PetscCall(VecGetArray(b, &y));
@@ -415,6 +479,7 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
       for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[a][d] ? Et : Bt;
       HopsTensorApplyRect(dim, l.n[a], n, M, u + a * nq, e + l.off[a], work);
     }
+    if (sp->hanging) HopsHangingApply(&h, sp->hang[c], PETSC_TRUE, e);
     for (PetscInt i = 0; i < sp->ne; ++i) {
       const int      r = sp->restr[c * sp->ne + i];
       const PetscInt k = HopsUnsigned(r);
@@ -427,6 +492,7 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
   PetscCall(HopsProlongTransposeEnd(sp->hostP, yg, y));
   PetscCall(VecRestoreArray(b, &y));
   PetscCall(PetscFree(yg));
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree7(pts, J, e, u, work, Bt, Et));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));

@@ -112,6 +112,8 @@ typedef struct {
 } HopsIncidence;
 
 PETSC_INTERN PetscErrorCode HopsIncidenceCreate(HopsFamily from, HopsFamily to, PetscInt dim, PetscInt order, HopsIncidence *);
+/* the same form: the mean of a field of H1 over the corners of an entry of `to`, other than L2 */
+PETSC_INTERN PetscErrorCode HopsIncidenceCreateMean(HopsFamily to, PetscInt dim, PetscInt order, HopsIncidence *);
 PETSC_INTERN PetscErrorCode HopsIncidenceDestroy(HopsIncidence *);
 /* is there a derivative between the families, in this dimension? */
 PETSC_INTERN PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim);

@@ -1,6 +1,6 @@
 /* Hanging nodes: what a cell's mask says, and the lines of its lattice that are parts of a parent's. */
 #pragma once
-#include <hops/private/hopsbasisimpl.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /*
   A cell whose facets or edges are parts of a coarser neighbour's lists the nodes of the parent's facet or
@@ -22,6 +22,10 @@
   The cell's own values are E = J u: one matrix, from a parent's P nodes to those in its lower half, along the
   lines of each direction in turn; reversed lines serve the upper half. The result goes back by J^T, in
   reverse.
+
+  In H(curl) and H(div) this goes component by component. Where a component is open its entries are integrals
+  between nodes, and the matrix is another one, from a parent's P - 1 integrals. A facet has entries of those
+  components that are closed across it. Masks and directions are the same; signs are those of the restriction.
 */
 #define HOPS_HANGING_MASKS 512
 
@@ -35,12 +39,19 @@ static inline unsigned HopsHangingEdges(int dim, unsigned mask)
   return dim == 3 ? mask >> 6 & 7 : 0;
 }
 
-/* The lines of direction a: start[] of those below 2 P, as offsets in the lattice; returns their number */
-static inline int HopsHangingLines(int dim, int P, unsigned mask, int a, int start[])
+/* Entries of a component of a cell: how many in each direction, and the directions, as bits, in which it is
+   open */
+typedef struct {
+  int      n[3];
+  unsigned open;
+} HopsHangingBox;
+
+/* The lines of direction a: start[] of those below 2 P, as offsets in the component; returns their number */
+static inline int HopsHangingLines(int dim, const HopsHangingBox *x, unsigned mask, int a, int start[])
 {
-  const int      st[3] = {1, P, P * P}, b = a ? 0 : 1, c = 3 - a - b;
-  const unsigned facets = HopsHangingFacets(dim, mask);
-  const int      endb = mask >> b & 1 ? (P - 1) * st[b] : 0, endc = dim == 3 && mask >> c & 1 ? (P - 1) * st[c] : 0;
+  const int      st[3] = {1, x->n[0], x->n[0] * x->n[1]}, b = a ? 0 : 1, c = 3 - a - b;
+  const unsigned facets = HopsHangingFacets(dim, mask) & ~x->open;
+  const int      endb = mask >> b & 1 ? (x->n[b] - 1) * st[b] : 0, endc = dim == 3 && mask >> c & 1 ? (x->n[c] - 1) * st[c] : 0;
   int            n = 0;
 
   if (dim == 2) {
@@ -48,34 +59,42 @@ static inline int HopsHangingLines(int dim, int P, unsigned mask, int a, int sta
     return n;
   }
   if (facets >> b & 1)
-    for (int i = 0; i < P; i++) start[n++] = endb + i * st[c];
+    for (int i = 0; i < x->n[c]; i++) start[n++] = endb + i * st[c];
   if (facets >> c & 1)
-    for (int i = 0; i < P; i++)
+    for (int i = 0; i < x->n[b]; i++)
       if (!(facets >> b & 1) || i * st[b] != endb) start[n++] = endc + i * st[b];
-  if (!n && HopsHangingEdges(dim, mask) >> a & 1) start[n++] = endb + endc;
+  if (!n && HopsHangingEdges(dim, mask) >> a & 1 && !((x->open >> b | x->open >> c) & 1)) start[n++] = endb + endc;
   return n;
 }
 
-/* Where a line begins, and the step between its nodes: those of the upper half are run through backwards */
-static inline int HopsHangingLine(int P, unsigned mask, int a, int start, int *step)
+/* Where a line begins, and the step between its entries: those of the upper half are run through backwards */
+static inline int HopsHangingLine(const HopsHangingBox *x, unsigned mask, int a, int start, int *step)
 {
-  const int st = a == 0 ? 1 : (a == 1 ? P : P * P);
+  const int st = a == 0 ? 1 : (a == 1 ? x->n[0] : x->n[0] * x->n[1]);
 
   *step = mask >> a & 1 ? -st : st;
-  return mask >> a & 1 ? start + (P - 1) * st : start;
+  return mask >> a & 1 ? start + (x->n[a] - 1) * st : start;
 }
 
-/* J[P][P]: values at the nodes of the lower half from those at a parent's nodes */
-PETSC_INTERN PetscErrorCode HopsHangingMatrix(PetscInt P, PetscReal J[]);
-/* u = J u, or J^T u, on a cell's lattice u[P^dim] */
-PETSC_INTERN void HopsHangingApply(int dim, int P, unsigned mask, const PetscReal J[], PetscBool transpose, PetscReal u[]);
-/* on[P^dim]: the nodes of the lines; returns their number */
-PETSC_INTERN int HopsHangingNodes(int dim, int P, unsigned mask, PetscBool on[]);
-/* Is what the cell lists at a node the node itself? The end that a line shares with its parent's is */
-PETSC_INTERN PetscBool HopsHangingIsOwn(int dim, int P, unsigned mask, int node);
-/*
-  J as rows by nodes: start[P^dim + 1], and col[], w[], which are the caller's to free. most > 0: a row keeps
-  its `most` largest entries, and those as large as the last of them, and is scaled to sum up to 1
-*/
-PETSC_INTERN PetscErrorCode HopsHangingRows(int dim, int P, unsigned mask, const PetscReal J[], PetscInt most, int *start[],
-                                            int *col[], PetscReal *w[]);
+/* The matrices of a family and order. J[0][P][P]: values at the nodes of the lower half from those at a
+   parent's nodes; J[1][P-1][P-1]: integrals between them */
+typedef struct {
+  int            dim, P, nc, ne, off[3];
+  HopsHangingBox box[3];
+  PetscReal     *J[2];
+} HopsHanging;
+
+PETSC_INTERN PetscErrorCode HopsHangingCreate(HopsFamily, PetscInt dim, PetscInt order, HopsHanging *);
+PETSC_INTERN PetscErrorCode HopsHangingDestroy(HopsHanging *); /* of zeros, too */
+/* u = J u, or J^T u, on a cell's entries u[ne] */
+PETSC_INTERN void HopsHangingApply(const HopsHanging *, unsigned mask, PetscBool transpose, PetscReal u[]);
+/* E = J^T E J, of a symmetric element matrix E[ne][ne] */
+PETSC_INTERN void HopsHangingElement(const HopsHanging *, unsigned mask, PetscScalar E[]);
+/* on[ne]: the entries on lines; returns their number */
+PETSC_INTERN int HopsHangingNodes(const HopsHanging *, unsigned mask, PetscBool on[]);
+/* Is what the cell lists at a node of H1 the node itself? The end that a line shares with its parent's is */
+PETSC_INTERN PetscBool HopsHangingIsOwn(const HopsHanging *, unsigned mask, int node);
+/* J as rows: start[ne + 1], and col[], w[], which are the caller's to free. most > 0: a row keeps its `most`
+   largest entries, and those as large as the last of them, and is scaled to sum up to 1 */
+PETSC_INTERN PetscErrorCode HopsHangingRows(const HopsHanging *, unsigned mask, PetscInt most, int *start[], int *col[],
+                                            PetscReal *w[]);

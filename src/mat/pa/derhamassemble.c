@@ -2,6 +2,7 @@
    point by point. Slow, and independent of the kernels. */
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 #include <petscmat.h>
 
 /* derivatives of the edge functions at the points, by differentiating twice on the Lagrange basis: e_j' =
@@ -147,6 +148,7 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
   HopsSpace      sp = pa->form->space;
   const PetscInt ne = sp->ne;
   HopsBasis      geom;
+  HopsHanging    h = {0};
   Mat            B;
   PetscInt      *gidx, *row;
   PetscReal     *F, *work;
@@ -168,9 +170,11 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
   }
   PetscCall(HopsEdgeDerivatives(&pa->basis, F));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &pa->basis, &geom));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(PetscArrayzero(E, ne * ne));
     PetscCall(HopsFormElement(pa, &geom, F, c, work, E));
+    if (sp->hanging) HopsHangingElement(&h, sp->hang[c], E);
     for (PetscInt i = 0; i < ne; ++i) {
       const int r = sp->restr[c * ne + i];
 
@@ -179,9 +183,12 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
     }
     PetscCall(MatSetValues(B, ne, row, ne, row, E, ADD_VALUES));
   }
+  for (PetscInt e = 0; e < sp->ness; ++e)
+    PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
   PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree5(gidx, row, F, work, E));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);

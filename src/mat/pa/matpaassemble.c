@@ -179,21 +179,6 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E = J^T E J, of a symmetric element matrix */
-static void HopsHangingElement(HopsSpace sp, PetscInt c, const PetscReal J[], PetscInt np, PetscScalar E[])
-{
-  for (int pass = 0; pass < 2 && sp->hang[c]; ++pass) {
-    for (PetscInt i = 0; i < np; ++i) HopsHangingApply((int)sp->dim, (int)sp->order + 1, sp->hang[c], J, PETSC_TRUE, E + i * np);
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt j = 0; j < i; ++j) {
-        const PetscScalar t = E[i * np + j];
-
-        E[i * np + j] = E[j * np + i];
-        E[j * np + i] = t;
-      }
-  }
-}
-
 /* The form in H1 with coefficients */
 static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
@@ -201,7 +186,8 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
   HopsBasis    geom;
   Mat          B;
   PetscInt    *gidx, *row, np;
-  PetscReal   *N, *T, *J = NULL;
+  HopsHanging  h = {0};
+  PetscReal   *N, *T;
   PetscScalar *E;
 
   const HopsIntegral *in;
@@ -226,14 +212,11 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
   }
   PetscCall(HopsFullTabulation(&pa->basis, sp->dim, N));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &pa->basis, &geom));
-  if (sp->hanging) {
-    PetscCall(PetscMalloc1(pa->basis.P * pa->basis.P, &J));
-    PetscCall(HopsHangingMatrix(pa->basis.P, J));
-  }
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
   for (PetscInt c = 0; c < sp->ncells && pa->kernel; ++c) {
     PetscCall(PetscArrayzero(E, np * np));
     PetscCall(HopsElementMatrix(pa->form, &pa->basis, &geom, c, N, T, E));
-    if (sp->hanging) HopsHangingElement(sp, c, J, np, E);
+    if (sp->hanging) HopsHangingElement(&h, sp->hang[c], E);
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
     PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
   }
@@ -245,7 +228,7 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree5(gidx, row, N, T, E));
-  PetscCall(PetscFree(J));
+  PetscCall(HopsHangingDestroy(&h));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -534,7 +534,7 @@ static PetscErrorCode PCLORViewConstraints(const HopsLOR *lor, PetscViewer viewe
 {
   PetscFunctionBegin;
   if (!lor->space->hanging) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lor->constraintentries)
+  if (lor->constraintentries && lor->space->family == HOPS_H1)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: %" PetscInt_FMT " largest\n", lor->constraintentries));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: all\n"));

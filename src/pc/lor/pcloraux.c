@@ -1,7 +1,7 @@
 /* What hypre's AMS and ADS need beside the low-order-refined matrix of an H(curl) or H(div) space: gradient,
    curl, vertices. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopslatticemap.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
@@ -98,8 +98,9 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 /*
   The vertices of the nodal spaces are all of the mesh's, essential ones too: a normal edge at the boundary is
   free, and its field is that of a nodal field that does not vanish there (a tenth fewer iterations on
-  unstructured meshes). But in AMS of order 1 essential vertices are left out: on a mesh one cell thick their
-  matrices would fall into singular pieces of two vertices, which hypre refuses.
+  unstructured meshes). But in AMS of order 1, and in ADS with hanging nodes, essential vertices are left out:
+  on a mesh one cell thick their matrices would fall into singular pieces of two vertices, which hypre
+  refuses.
 */
 static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
@@ -109,7 +110,8 @@ static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
   PetscFunctionBegin;
   if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1,
-                                     sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE,
+                                     sp->order == 1 && (sp->hanging || !(sp->family == HOPS_HDIV && sp->dim == 3)) ? PETSC_TRUE
+                                                                                                                   : PETSC_FALSE,
                                      nodes));
   free = (*nodes)->nT - (*nodes)->ness;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &free, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
@@ -166,69 +168,59 @@ static PetscErrorCode HopsCreateConstants(HopsSpace sp, Vec v[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B = |A|, entry by entry */
-static PetscErrorCode HopsMatAbs(Mat A, Mat *B)
+/* Interpolation from nodal fields of direction d: the mean over an entity's corners times the constant of the
+   direction. `nodes` has no essential unknowns that the gradient has not */
+static PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
 {
-  Mat         block[2];
-  PetscMPIInt size;
+  HopsIncidence mean;
+  Mat           M;
+  Vec           v[3];
 
   PetscFunctionBegin;
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  block[0] = *B;
-  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(*B, &block[0], &block[1], NULL));
-  for (PetscInt k = 0; k < (size > 1 ? 2 : 1); ++k) {
-    MatInfo      info;
-    PetscScalar *a;
-
-    PetscCall(MatGetInfo(block[k], MAT_LOCAL, &info));
-    PetscCall(MatSeqAIJGetArray(block[k], &a));
-    for (PetscInt i = 0; i < (PetscInt)info.nz_used; ++i) a[i] = PetscAbsScalar(a[i]);
-    PetscCall(MatSeqAIJRestoreArray(block[k], &a));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Pi[d] = diag(constants of direction d) times the mean over an entity's vertices, sums[][] being multiples
-   of them */
-static PetscErrorCode HopsCreatePi(HopsSpace sp, Mat sums, PetscReal scale, Mat Pi[3])
-{
-  Vec v[3];
-
-  PetscFunctionBegin;
+  PetscCall(HopsIncidenceCreateMean(sp->family, sp->dim, sp->order, &mean));
+  PetscCall(HopsLatticeMatCreate(nodes, sp, mean, PETSC_TRUE, &M));
   PetscCall(HopsCreateConstants(sp, v));
   for (PetscInt d = 0; d < 3; ++d) {
-    PetscCall(MatDuplicate(sums, MAT_COPY_VALUES, &Pi[d]));
-    PetscCall(VecScale(v[d], scale));
+    Pi[d] = NULL;
+    if (d >= sp->dim) continue;
+    PetscCall(MatDuplicate(M, MAT_COPY_VALUES, &Pi[d]));
     PetscCall(MatDiagonalScale(Pi[d], v[d], NULL));
     PetscCall(VecDestroy(&v[d]));
   }
+  PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ADS: interpolation from vector-valued nodal fields, by the mean over the 2 vertices of an edge and the 4 of
-   a face */
-static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
+/*
+  AMS, ADS: interpolation from vector-valued nodal fields. AMS makes it itself of the gradient and of the
+  constants of an edge, but only of rows with two ends, which gradients near hanging nodes have not
+*/
+static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor, PetscBool ads, HopsSpace nodes)
 {
-  HopsSpace edges;
-  Mat       G, C, F, nd[3], rt[3];
+  HopsSpace sp = lor->form->space, edges;
+  Mat       nd[3], rt[3] = {NULL, NULL, NULL};
+  PetscInt  cycle = 13;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateCompanion(lor->form->space, HOPS_HCURL, PETSC_FALSE, &edges));
-  PetscCall(HopsMatAbs(lor->G, &G));
-  PetscCall(HopsMatAbs(lor->C, &C));
-  PetscCall(MatMatMult(C, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &F)); /* a vertex of a face is on two of its edges */
-  PetscCall(HopsCreatePi(edges, G, 0.5, nd));
-  PetscCall(HopsCreatePi(lor->form->space, F, 0.125, rt));
-  PetscCall(PCHYPRESetInterpolations(inner, 3, NULL, rt, NULL, nd));
+  if (ads) {
+    PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
+    PetscCall(HopsCreatePi(nodes, sp, rt));
+    PetscCall(HopsCreatePi(nodes, edges, nd));
+    PetscCall(HopsSpaceDestroy(&edges));
+  } else {
+    PetscCall(
+      PetscOptionsGetInt(((PetscObject)inner)->options, ((PetscObject)inner)->prefix, "-pc_hypre_ams_cycle_type", &cycle, NULL));
+    PetscCheck(cycle > 10, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP,
+               "-pc_hypre_ams_cycle_type %" PetscInt_FMT " interpolates all components together, which hanging nodes do not let "
+               "hypre do: take a type above 10, as the default, 13",
+               cycle);
+    PetscCall(HopsCreatePi(nodes, sp, nd));
+  }
+  PetscCall(PCHYPRESetInterpolations(inner, sp->dim, NULL, ads ? rt : NULL, NULL, nd));
   for (PetscInt d = 0; d < 3; ++d) {
     PetscCall(MatDestroy(&nd[d]));
     PetscCall(MatDestroy(&rt[d]));
   }
-  PetscCall(MatDestroy(&G));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&F));
-  PetscCall(HopsSpaceDestroy(&edges));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,7 +310,10 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
     PetscCall(PCHYPRESetDiscreteCurl(inner, lor->C));
     PetscCall(PCLORGetNodes(lor, nodes));
     PetscCall(PCLORSetVertices(inner, *nodes));
-    PetscCall(PCLORSetInterpolations(inner, lor));
+  }
+  if (ads || lor->form->space->hanging) {
+    PetscCall(PCLORGetNodes(lor, nodes));
+    PetscCall(PCLORSetInterpolations(inner, lor, ads, *nodes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsCreateConstants(lor->form->space, v));

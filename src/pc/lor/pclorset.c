@@ -198,7 +198,8 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   largest ones, and those that are as large as the n-th, scaled to sum up to 1, it has about as many as
   anywhere else, for a few more iterations. The operator is not affected.
 
-  It says nothing where no nodes hang.
+  It says nothing where no nodes hang, nor in H(curl) and H(div), which keep all: else gradients would not be
+  in the kernel of the curl.
 
 .seealso: `PCLOR`, `HopsSpaceCreateAdaptiveFromArrays()`, `PCLORSetDropTolerance()`
 @*/

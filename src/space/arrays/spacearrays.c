@@ -367,12 +367,13 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
 
   Input Parameters:
 + comm     - the communicator
-. family   - `HOPS_H1`; other families take meshes without hanging nodes
+. family   - the family
 . dim      - 2 or 3
 . order    - the order p, 1 for the lowest
 . ncells   - number of cells on this rank (may be 0)
 . n        - number of unknowns owned by this rank, as in `HopsSpaceCreateFamilyFromArrays()`
-. unknowns - [ncells][(p+1)^dim] global index of each node of each cell, x fastest; see the notes
+. unknowns - [ncells][ne] global index of each unknown of each cell, with signs, as in
+  `HopsSpaceCreateFamilyFromArrays()`: of H1 the nodes, x fastest; see the notes
 . masks    - [ncells] where the cell's nodes hang, or 0; see the notes
 . gorder   - the order of the element maps, 1 (bi- or trilinear) or more; it need not be the space's
 . coords   - [ncells][(gorder+1)^dim][dim] coordinates of the cell's own Gauss-Lobatto-Legendre nodes of that
@@ -389,7 +390,8 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
   Notes:
   A facet, or in 3D an edge, of a cell hangs where it is half (a facet in 3D: a quarter) of one of a coarser
   cell. The cell lists the nodes of that whole facet or edge there, its parent's, in its own directions.
-  Hanging nodes have no numbers. `masks` says where they are:
+  Hanging nodes have no numbers. In H(curl) and H(div) the cell lists the lines and faces of the parent's
+  there, -1-g where it sees one with the opposite sign. `masks` says where they are:
 
 .vb
   bits 0 .. dim-1      the position in the parent: bit d is set in the upper half of direction d
@@ -401,12 +403,15 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
   bits may be set or not. Neighbours across facets and edges differ by one level of refinement at most (in
   p4est, `P4EST_CONNECT_FULL`).
 
-  The function on a cell is the interpolant of the parent's nodal values: it is continuous, and constants and
-  polynomials of the order are exact. A hanging node is essential where its parent's nodes are: no list has
-  it.
+  The function on a cell is what the parent's unknowns make it: it is continuous, in H(curl) its tangential
+  components, in H(div) the normal one. Constants and, on boxes, polynomials of the order are exact. A hanging
+  node is essential where its parent's nodes are: no list has it.
+
+  L2 has no hanging nodes. It takes masks, since a derivative maps between spaces of the same masks.
 
   Masks and coordinates that contradict each other are refused, on all ranks: a hanging node, interpolated
-  from its parent's nodes, that is not where the cell's coordinates have it, to 1e-10 of the cell; an unknown
+  from its parent's nodes, that is not where the cell's coordinates have it, to 1e-10 of the cell (in H(curl)
+  and H(div) roughly, where the maps have an order above 3: an H1 space on the cells tells); an unknown
   at different places; a facet some of whose parts hang and others do not; an unknown that no cell has as a
   node of its own. Curved cells must therefore be evaluated from the parent's map at shared facets. Periodic
   meshes are refused.

@@ -1,6 +1,6 @@
 /* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays
    the user gives them. */
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsmapkind.h>
 
 /* where[ncaller]: the space's own index of the caller's cells */
@@ -54,33 +54,29 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
 */
 static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
 {
-  HopsIncidence inc;
-  PetscScalar  *x, *xg, *y, *yg;
-  PetscInt     *where;
-  PetscInt     *seen;
+  HopsIncidence  inc;
+  HopsLatticeMap m;
+  PetscScalar   *x, *xg, *y, *yg;
+  PetscInt      *seen;
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
-  PetscCall(HopsSpaceWhere(from, &where));
+  PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
   PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->nL, &seen));
   for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
   for (PetscInt i = 0; i < to->nL; ++i) seen[i] = -1;
   PetscCall(HopsSpaceGlobalToLocal(from, x, xg));
   for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < to->ncells; ++c)
+    for (PetscInt c = 0; c < to->ncells; ++c) {
+      PetscCall(HopsLatticeMapSetCell(&m, c));
       for (PetscInt i = 0; i < to->ne; ++i) {
-        const int      r = to->restr[c * to->ne + i];
-        const PetscInt l = HopsUnsigned(r), o = where[to->cell[c] - to->cstart];
+        const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
         PetscScalar    sum = 0.0, other;
 
         if (l >= to->nT + to->nG) continue;
-        for (PetscInt k = 0; k < inc.n[i]; ++k) {
-          const int      s = from->restr[o * from->ne + inc.col[6 * i + k]];
-          const PetscInt m = HopsUnsigned(s);
-
-          sum += inc.sgn[6 * i + k] * HopsSign(s) * HopsSign(r) * (m < from->nT ? x[m] : xg[m - from->nT]);
-        }
+        HopsLatticeMapRow(&m, i);
+        for (PetscInt k = 0; k < m.n; ++k) sum += m.value[k] * (m.col[k] < from->nT ? x[m.col[k]] : xg[m.col[k] - from->nT]);
         if (!pass) {
           if (seen[l] < 0 && l < to->nT) y[l] = sum;
           if (seen[l] < 0) seen[l] = to->cell[c];
@@ -93,11 +89,11 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
                    to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family],
                    l < to->nT ? to->rstart + l : to->ghost[l - to->nT]);
       }
+    }
     if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, y, yg));
   }
   PetscCall(PetscFree5(x, xg, y, yg, seen));
-  PetscCall(PetscFree(where));
-  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscCall(HopsLatticeMapDestroy(&m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,8 +148,6 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(other, HOPS_SPACE_CLASSID, 2);
   comm = PetscObjectComm((PetscObject)space);
-  PetscCall(HopsSpaceCheckConforming(space, "HopsSpaceSetCompanion()", "are for H1 alone, without companions"));
-  PetscCall(HopsSpaceCheckConforming(other, "HopsSpaceSetCompanion()", "are for H1 alone, without companions"));
   PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG,
              "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
   PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP,
@@ -179,24 +173,68 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
 }
 
 /*
+  mark[]: of cell c, which is o in the companion, the companion's unknowns in the closure of essential ones.
+  What the cell lists of its parent is in the closure of the parent's alone, but for a node that both have
+*/
+static void HopsCompanionMark(HopsSpace sp, HopsSpace other, PetscInt c, PetscInt o, const HopsHanging hang[2], PetscBool on[],
+                              PetscBool mark[])
+{
+  const PetscInt dim = sp->dim, nfree = sp->nT + sp->nG;
+  const unsigned mask = other->hanging ? other->hang[o] : 0;
+  HopsLayout     l, m;
+
+  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  HopsLayoutCreate(other->family, dim, sp->order, &m);
+  (void)HopsHangingNodes(&hang[0], mask, on);
+  (void)HopsHangingNodes(&hang[1], mask, on + sp->ne);
+  for (PetscInt i = 0; mask && other->family == HOPS_H1 && i < other->ne; ++i)
+    if (HopsHangingIsOwn(&hang[1], mask, (int)i)) on[sp->ne + i] = PETSC_FALSE;
+  for (PetscInt b = 0; b < l.nc; ++b)
+    for (PetscInt i = l.off[b]; i < l.off[b + 1]; ++i) {
+      const PetscInt ii = i - l.off[b], at[3] = {ii % l.n[b][0], ii / l.n[b][0] % l.n[b][1], ii / (l.n[b][0] * l.n[b][1])};
+
+      if (HopsUnsigned(sp->restr[c * sp->ne + i]) < nfree) continue;
+      for (PetscInt a = 0; a < m.nc; ++a)
+        for (PetscInt v = 0; v < (1 << dim); ++v) {
+          PetscInt  ijk[3] = {0, 0, 0}, j;
+          PetscBool in     = PETSC_TRUE;
+
+          for (PetscInt d = 0; d < dim; ++d) {
+            const PetscInt up = (v >> d) & 1;
+
+            ijk[d] = at[d] + up;
+            if (up && (!l.open[b][d] || m.open[a][d])) in = PETSC_FALSE; /* nothing beyond a point; an interval is itself */
+            if (m.open[a][d] && !l.open[b][d]) in = PETSC_FALSE;
+          }
+          if (!in) continue;
+          j = HopsLayoutEntry(&m, a, ijk);
+          if (on[i] || !on[sp->ne + j]) mark[HopsUnsigned(other->restr[o * other->ne + j])] = PETSC_TRUE;
+        }
+    }
+}
+
+/*
   The companion with essential unknowns: those in the closure of the space's. In a cell, entry i of the space
   is the product over the directions of a lattice point or an interval between two; the companion's entries in
   it have, in each direction, that point or one of both.
 */
 static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
 {
-  const PetscInt dim = sp->dim, np = HopsPower(other->gorder + 1, dim), nfree = sp->nT + sp->nG;
-  HopsLayout     l, m;
-  PetscInt      *unknowns, *ess, *where, ness = 0;
-  PetscBool     *mark;
-  PetscReal     *coords;
+  const PetscInt  dim = sp->dim, np = HopsPower(other->gorder + 1, dim);
+  HopsHanging     hang[2] = {{0}, {0}};
+  unsigned short *masks   = NULL;
+  PetscInt       *unknowns, *ess, *where, ness = 0;
+  PetscBool      *mark, *on;
+  PetscReal      *coords;
 
   PetscFunctionBegin;
   PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
              "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them",
              HopsFamilies[other->family], HopsFamilies[sp->family]);
-  HopsLayoutCreate(sp->family, dim, sp->order, &l);
-  HopsLayoutCreate(other->family, dim, sp->order, &m);
+  PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &hang[0]));
+  PetscCall(HopsHangingCreate(other->family, dim, sp->order, &hang[1]));
+  if (other->hanging) PetscCall(PetscMalloc1(other->ncells + 1, &masks)); /* not NULL without cells */
+  PetscCall(PetscMalloc1(sp->ne + other->ne, &on));
   PetscCall(HopsSpaceWhere(sp, &where));
   PetscCall(PetscMalloc3(other->ncells * other->ne, &unknowns, other->ncells * np * dim, &coords, other->nL, &ess));
   PetscCall(PetscCalloc1(other->nL, &mark));
@@ -211,34 +249,19 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
     }
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt d = 0; d < dim; ++d) coords[(to * np + i) * dim + d] = other->X[(o * dim + d) * np + i];
-    for (PetscInt b = 0; b < l.nc; ++b)
-      for (PetscInt i = l.off[b]; i < l.off[b + 1]; ++i) {
-        const PetscInt ii = i - l.off[b], at[3] = {ii % l.n[b][0], ii / l.n[b][0] % l.n[b][1], ii / (l.n[b][0] * l.n[b][1])};
-
-        if (HopsUnsigned(sp->restr[c * sp->ne + i]) < nfree) continue;
-        for (PetscInt a = 0; a < m.nc; ++a)
-          for (PetscInt v = 0; v < (1 << dim); ++v) {
-            PetscInt  ijk[3] = {0, 0, 0};
-            PetscBool in     = PETSC_TRUE;
-
-            for (PetscInt d = 0; d < dim; ++d) {
-              const PetscInt up = (v >> d) & 1;
-
-              ijk[d] = at[d] + up;
-              if (up && (!l.open[b][d] || m.open[a][d])) in = PETSC_FALSE; /* nothing beyond a point; an interval is itself */
-              if (m.open[a][d] && !l.open[b][d]) in = PETSC_FALSE;
-            }
-            if (in) mark[HopsUnsigned(other->restr[o * other->ne + HopsLayoutEntry(&m, a, ijk)])] = PETSC_TRUE;
-          }
-      }
+    if (masks) masks[to] = other->hang[o];
+    HopsCompanionMark(sp, other, c, o, hang, on, mark);
   }
   for (PetscInt k = 0; k < other->nL; ++k)
     if (mark[k]) ess[ness++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
   PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells,
-                                          other->nT, unknowns, other->gorder, coords, NULL, ness, ess, PETSC_FALSE, companion));
+                                          other->nT, unknowns, other->gorder, coords, masks, ness, ess, PETSC_FALSE, companion));
   PetscCall(PetscFree3(unknowns, coords, ess));
   PetscCall(PetscFree(mark));
+  PetscCall(PetscFree(on));
+  PetscCall(PetscFree(masks));
   PetscCall(PetscFree(where));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsHangingDestroy(&hang[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +368,6 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(other, 4);
-  PetscCall(HopsSpaceCheckConforming(space, "HopsSpaceCreateCompanion()", "are for H1 alone, without companions"));
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, space->cells, family, space->order, essential ? space->label : NULL,
                                           essential ? space->nv : 0, space->values, NULL, other));

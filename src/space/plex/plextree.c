@@ -279,8 +279,6 @@ PetscErrorCode HopsSpaceSetTree(HopsSpace sp)
 
   PetscFunctionBegin;
   if (!cells->hanging) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
-             "Hanging nodes are for H1, not for %s: refine the mesh uniformly", HopsFamilies[sp->family]);
   PetscCheck(sp->backend == &HopsBackendHost, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
              "Hanging nodes are for the back end host, not for %s: run with -hops_backend host", sp->backend->name);
   sp->hanging = PETSC_TRUE;
@@ -356,14 +354,15 @@ PetscErrorCode HopsSpaceSortTree(HopsSpace sp, int perm[])
    itself leaves a gap */
 static PetscErrorCode CheckGaps(HopsSpace sp)
 {
-  const PetscInt  dim = sp->dim, n = HopsPower(2, dim);
-  const PetscReal J[4]                 = {1.0, 0.0, 0.5, 0.5};
-  char            why[HOPS_WHY_LENGTH] = "";
-  PetscSection    s;
-  Vec             v;
-  Tree            t = {.cells = sp->cells};
+  const PetscInt dim = sp->dim, n = HopsPower(2, dim);
+  HopsHanging    h;
+  char           why[HOPS_WHY_LENGTH] = "";
+  PetscSection   s;
+  Vec            v;
+  Tree           t = {.cells = sp->cells};
 
   PetscFunctionBegin;
+  PetscCall(HopsHangingCreate(HOPS_H1, dim, 1, &h));
   PetscCall(DMGetCoordinateSection(sp->dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(sp->dm, &v));
   if (sp->ncells) {
@@ -388,7 +387,7 @@ static PetscErrorCode CheckGaps(HopsSpace sp)
           u[k] = PetscRealPart(x[off + d]);
           size = PetscMax(size, PetscAbsReal(X[k] - X[0]));
         }
-        HopsHangingApply((int)dim, 2, sp->hang[c], J, PETSC_FALSE, u);
+        HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, u);
         for (PetscInt k = 0; k < n; ++k) far = PetscMax(far, PetscAbsReal(u[k] - X[k]));
       }
       if (!(far <= 1e-10 * size))
@@ -399,6 +398,7 @@ static PetscErrorCode CheckGaps(HopsSpace sp)
     }
     PetscCall(VecRestoreArrayRead(v, &x));
   }
+  PetscCall(HopsHangingDestroy(&h));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -409,17 +409,19 @@ static PetscErrorCode FindApart(HopsSpace sp)
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis      gll;
+  HopsHanging    h;
   PetscBool     *on, *seen;
   PetscInt      *where, *node;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
+  PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(PetscMalloc2(np, &on, np, &node));
   PetscCall(PetscCalloc1(sp->nL, &seen));
   PetscCall(PetscMalloc1(sp->nL, &where));
   for (PetscInt l = 0; l < sp->nL; ++l) where[l] = -1;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    (void)HopsHangingNodes((int)dim, (int)P, sp->hang[c], on);
+    (void)HopsHangingNodes(&h, sp->hang[c], on);
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt l = sp->restr[c * np + i];
 
@@ -459,6 +461,7 @@ static PetscErrorCode FindApart(HopsSpace sp)
   PetscCall(PetscFree(where));
   PetscCall(PetscFree2(on, node));
   PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(HopsHangingDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -472,6 +475,6 @@ PetscErrorCode HopsSpaceFinishTree(HopsSpace sp)
              sp->gorder);
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(CheckGaps(sp));
-  PetscCall(FindApart(sp));
+  if (sp->family == HOPS_H1) PetscCall(FindApart(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

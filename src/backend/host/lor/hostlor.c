@@ -155,7 +155,7 @@ static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexD
   if (k->T > 1 && k->begin) PetscCall(HopsHostLORMeet(k, (int)all));
   PetscCall(PetscFree(k->begin)); /* no more rows are made */
   PetscCall(PetscFree(k->entry));
-  for (int m = 0; m < k->nkinds; m++) n = PetscMax(n, k->cell[m].n);
+  for (int m = 0; m < 8; m++) n = PetscMax(n, k->cell[m].n); /* kinds without hanging nodes */
   if (k->nhang > 1) PetscCall(HopsHostLORHangScratch(k));
   if (k->family != HOPS_H1 && (size_t)n > k->nG) {
     PetscCall(PetscFree(k->mem[0]));

@@ -85,8 +85,8 @@ static void LORFormValues(const struct _HopsLORKernel *k, const struct _HopsLORV
     unsigned   done = 0;
 
     for (int l = 0; l < W && c + l < ncells; l++) { /* the cells of a batch have the same mask but for few */
-      const unsigned char    m = k->mask[c + l];
-      const HopsHostLORCell *p = &k->cell[m];
+      const unsigned short   m = k->mask[c + l];
+      const HopsHostLORCell *p = &k->cell[m % 8]; /* without hanging nodes */
 
       if (done >> l & 1) continue;
       for (int e = 0; e < p->n; e++) loc[e] = (vec){0};
@@ -96,6 +96,11 @@ static void LORFormValues(const struct _HopsLORKernel *k, const struct _HopsLORV
 
         if (k->mask[c + j] != m) continue;
         done |= 1u << j;
+        if (m >= 8) {
+          for (int e = 0; e < p->n; e++) k->hung[e] = k->G[(size_t)e * W + j];
+          HopsHostLORHangAdd(k, c + j, k->hung, vals);
+          continue;
+        }
         for (int e = 0; e < p->n; e++) {
           const double v = k->G[(size_t)e * W + j];
 

@@ -1,6 +1,8 @@
 /*
-  Host back end: low-order-refined matrices of cells with hanging nodes, J^T A J of the stencil A of the
-  cell. J may keep only the largest entries of a row, so that a row of the matrix stays short.
+  Host back end: low-order-refined matrices of cells with hanging nodes, J^T A J of the matrix A of the cell.
+  In H1 J may keep only the largest entries of a row, so that a row of the matrix stays short. In H(curl) and
+  H(div) it keeps all: else gradients would not be in the kernel of the curl, nor curls in that of the
+  divergence.
 */
 #include <backend/host/lor/hostlorimpl.h>
 #include <hops/private/hopshanging.h>
@@ -12,7 +14,7 @@ PetscErrorCode HopsHostLORHangSetUp(HopsLORKernel k)
 
   PetscFunctionBegin;
   k->nhang = 1;
-  if (!sp->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sp->hanging || sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
   for (int m = 0; m < HOPS_HANGING_MASKS; m++) number[m] = m ? -1 : 0;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     if (number[sp->hang[c]] < 0) number[sp->hang[c]] = k->nhang++;
@@ -26,34 +28,35 @@ PetscErrorCode HopsHostLORHangSetUp(HopsLORKernel k)
 
 PetscErrorCode HopsHostLORHangRows(HopsLORKernel k)
 {
-  double *J;
+  const PetscInt most = k->family == HOPS_H1 ? k->head.constraintentries : 0;
+  const int      ne   = (int)k->space->ne;
+  HopsHanging    J;
 
   PetscFunctionBegin;
   if (k->hang[1].start) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(k->P * k->P, &J));
-  PetscCall(HopsHangingMatrix(k->P, J));
+  PetscCall(HopsHangingCreate(k->family, k->dim, k->P - 1, &J));
   for (int m = 1; m < k->nhang; m++) {
     HopsHostLORHang *h = k->hang + m;
     int              n;
 
-    PetscCall(HopsHangingRows(k->dim, k->P, h->mask, J, k->head.constraintentries, &h->start, &h->col, &h->w));
-    n = h->start[k->nn];
-    PetscCall(PetscCalloc1(k->nn + 1, &h->tstart));
+    PetscCall(HopsHangingRows(&J, h->mask, most, &h->start, &h->col, &h->w));
+    n = h->start[ne];
+    PetscCall(PetscCalloc1(ne + 1, &h->tstart));
     PetscCall(PetscMalloc1(n, &h->tcol));
     PetscCall(PetscMalloc1(n, &h->tw));
     for (int i = 0; i < n; i++) h->tstart[h->col[i] + 1]++;
-    for (int r = 0; r < k->nn; r++) h->tstart[r + 1] += h->tstart[r];
-    for (int v = 0; v < k->nn; v++)
+    for (int r = 0; r < ne; r++) h->tstart[r + 1] += h->tstart[r];
+    for (int v = 0; v < ne; v++)
       for (int i = h->start[v]; i < h->start[v + 1]; i++) {
         const int at = h->tstart[h->col[i]]++;
 
         h->tcol[at] = v;
         h->tw[at]   = h->w[i];
       }
-    for (int r = k->nn; r > 0; r--) h->tstart[r] = h->tstart[r - 1];
+    for (int r = ne; r > 0; r--) h->tstart[r] = h->tstart[r - 1];
     h->tstart[0] = 0;
   }
-  PetscCall(PetscFree(J));
+  PetscCall(HopsHangingDestroy(&J));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,15 +95,15 @@ static int Union(int n, const int list[], int shift, const int start[], const in
   return m;
 }
 
-/* Does J leave a node as it is? */
+/* Does J leave an entry as it is? */
 static int Own(const HopsHostLORHang *h, int v)
 {
-  return h->start[v + 1] - h->start[v] == 1 && h->col[h->start[v]] == v;
+  return h->start[v + 1] - h->start[v] == 1 && h->col[h->start[v]] == v && h->w[h->start[v]] == 1.0;
 }
 
 PetscErrorCode HopsHostLORHangCell(HopsLORKernel k, HopsHostLORHang *h, const HopsHostLORCell *plain, HopsHostLORCell *p)
 {
-  const int nn = k->nn;
+  const int nn = (int)k->space->ne;
   int      *seen, *len, *col, stamp = 0;
 
   PetscFunctionBegin;
@@ -142,20 +145,28 @@ PetscErrorCode HopsHostLORHangScratch(HopsLORKernel k)
   PetscCall(PetscFree(k->hung));
   PetscCall(PetscFree(k->identity));
   k->nstencil = (size_t)k->nn * (1 + 2 * k->dim + 4 * (k->dim == 3 ? 3 : 1));
+  for (int m = 0; m < 8 && k->family != HOPS_H1; m++) k->nstencil = (size_t)PetscMax(m ? (int)k->nstencil : 0, k->cell[m].n);
   for (int m = 8; m < k->nkinds; m++)
-    if (k->cell[m].row) most = PetscMax(most, k->cell[m].start[k->nn]);
-  k->nhung = HopsHostAligned(k->W * k->nstencil + k->nn + most);
+    if (k->cell[m].row) most = PetscMax(most, k->cell[m].start[k->space->ne]);
+  k->nhung = HopsHostAligned(k->W * k->nstencil + (size_t)k->space->ne + most);
   PetscCall(PetscCalloc1(k->nhung * k->T, &k->hung));
   PetscCall(PetscMalloc1(k->W * k->nstencil, &k->identity));
   for (size_t i = 0; i < k->W * k->nstencil; i++) k->identity[i] = (int)i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Elsewhere than in H1 an entry may have the opposite sign */
+static void AddTo(const struct _HopsLORKernel *k, double vals[], int place, double v)
+{
+  if (place >= 0) *HopsHostLORTarget(k, vals, place) += v;
+  else *HopsHostLORTarget(k, vals, -1 - place) -= v;
+}
+
 void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double s[], double vals[])
 {
   const HopsHostLORCell *p = &k->cell[k->mask[c]], *plain = &k->cell[k->mask[c] % 8];
   const HopsHostLORHang *h     = &k->hang[k->mask[c] / 8];
-  const int             *place = k->place + k->start[c], nn = k->nn;
+  const int             *place = k->place + k->start[c], nn = (int)k->space->ne;
   double                *acc = k->hung + k->W * k->nstencil, *T = acc + nn;
 
   if (p == plain) {
@@ -163,7 +174,7 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
       for (int i = 0; i < p->row[v].n; i++) {
         const int at = p->row[v].base + p->row[v].slot[i];
 
-        *HopsHostLORTarget(k, vals, place[at]) += s[at];
+        AddTo(k, vals, place[at], s[at]);
       }
     return;
   }
@@ -184,7 +195,7 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
     const HopsHostLORRow *row = &p->row[r], *old = &plain->row[r];
 
     if (p->same[r]) {
-      for (int i = 0; i < row->n; i++) *HopsHostLORTarget(k, vals, place[row->slot[i]]) += s[old->base + old->slot[i]];
+      for (int i = 0; i < row->n; i++) AddTo(k, vals, place[row->slot[i]], s[old->base + old->slot[i]]);
       continue;
     }
     for (int i = 0; i < row->n; i++) acc[r + row->col[i]] = 0;
@@ -194,6 +205,6 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
 
       for (int t = p->start[v]; t < p->start[v + 1]; t++) acc[p->col[t]] += a * T[t];
     }
-    for (int i = 0; i < row->n; i++) *HopsHostLORTarget(k, vals, place[row->slot[i]]) += acc[r + row->col[i]];
+    for (int i = 0; i < row->n; i++) AddTo(k, vals, place[row->slot[i]], acc[r + row->col[i]]);
   }
 }

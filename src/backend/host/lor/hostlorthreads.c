@@ -23,7 +23,7 @@ static PetscInt64 When(const struct _HopsLORKernel *k, int c, int entry)
   const int b = c / k->W, n = k->cell[k->mask[c]].n;
   int       first = b * k->W;
 
-  if (k->nhang > 1 && HopsHostLORHangs(k, b)) first = 0; /* cell by cell */
+  if (k->family == HOPS_H1 && k->nhang > 1 && HopsHostLORHangs(k, b)) first = 0; /* cell by cell */
   else if (k->family == HOPS_H1) first = entry / n;
   else {
     while (k->mask[first] != k->mask[c]) first++;

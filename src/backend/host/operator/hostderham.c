@@ -62,6 +62,7 @@ static struct _HopsDerhamKernel PieceKernel(const struct _HopsDerhamKernel *k, i
   mine.v += t * k->pieces.scratch;
   mine.f += t * k->pieces.scratch;
   mine.g += t * k->pieces.scratch;
+  if (mine.hung) mine.hung += t * k->pieces.scratch;
   mine.map.work += t * k->map.nwork;
   mine.pieces.meets = k->pieces.part[part];
   return mine;
@@ -154,6 +155,7 @@ static PetscErrorCode HopsDerhamDestroy_Host(HopsOperator *kernel)
   PetscCall(HopsHostPiecesDestroy(&k->pieces));
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree2(k->matmem, k->weights));
+  PetscCall(HopsHostHangDestroy(&k->hang));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,12 +207,16 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   PetscCall(HopsHostAlloc(k->nb * nq * (k->nd + k->nm) * k->W, PETSC_FALSE, &k->mem[1], &k->qdata));
   HopsHostZeroLanes(k->nbi, k->nb, nq * (k->nd + k->nm) * k->W, k->qdata);
   k->pieces.T       = HopsHostThreads();
-  k->pieces.scratch = HopsHostAligned((k->layout.ne + k->dlayout.ne + 3 * nq + 2 * nm) * k->W);
+  k->pieces.scratch = HopsHostAligned((k->layout.ne * (space->hanging ? 3 : 1) + k->dlayout.ne + 3 * nq + 2 * nm) * k->W);
   PetscCall(HopsHostAlloc(k->pieces.scratch * k->pieces.T, PETSC_TRUE, &k->mem[2], &k->e));
   k->w = k->e + k->layout.ne * k->W;
   k->v = k->w + k->dlayout.ne * k->W;
   k->f = k->v + 3 * nq * k->W;
   k->g = k->f + nm * k->W;
+  if (space->hanging && k->family != HOPS_L2) {
+    k->hung = k->g + nm * k->W;
+    PetscCall(HopsHostHangCreate(space, k->W, &k->hang));
+  }
   for (PetscInt b = 0; b < k->nb; b++) {
     const PetscInt first = b < k->nbi ? b * k->W : k->ninterior + (b - k->nbi) * k->W,
                    last  = (b < k->nbi ? k->ninterior : k->ncells) - 1;

@@ -2,6 +2,7 @@
    set, see hostkernels_*.c. */
 #pragma once
 #include "hostgeom.h"
+#include <backend/host/operator/hosthang.h>
 #include <backend/host/runtime/hostorders.h>
 
 /* ---- Contractions in one direction, even-odd matrices of symmetry +1: specialised for (P, Q), (P-1, Q) and
@@ -223,7 +224,11 @@ static void FormApply(const struct _HopsDerhamKernel *k, PetscInt b0, PetscInt b
 
     if (b < k->nbi) FormGather(ne, idx, k->nT, x, xg, 0, (vec *)k->e);
     else FormGather(ne, idx, k->nT, x, xg, 1, (vec *)k->e);
-    FormCell(k, k->qdata + b * nq);
+    if (k->hang.some && k->hang.some[b]) {
+      Hang(&k->hang, b, 0, (vec *)k->e);
+      FormCell(k, k->qdata + b * nq);
+      Hang(&k->hang, b, 1, (vec *)k->e);
+    } else FormCell(k, k->qdata + b * nq);
     if (meet) FormScatter(ne, meet, k->nT, (vec *)k->e, 1, y, k->pieces.meets->sums);
     else if (b < k->nbi) FormScatter(ne, idx, k->nT, (vec *)k->e, 0, y, yg);
     else FormScatter(ne, idx, k->nT, (vec *)k->e, 1, y, yg);
@@ -269,6 +274,24 @@ static void FormDiagonalTerm(const struct _HopsDerhamKernel *k, int c, const int
   for (int i = 0; i < ne; i++) e[l->off[c] + i] += in[i];
 }
 
+/* Entries of the diagonal on lines of hanging nodes, one after the other; see HangDiagonal() */
+static int FormHangDiagonal(const struct _HopsDerhamKernel *k, PetscInt b, const double qdata[])
+{
+  const int ne = k->hang.ne;
+  vec      *e = (vec *)k->e, *d = (vec *)k->hung;
+  int      *list = (int *)(void *)(d + ne), n = HangList(&k->hang, b, list);
+
+  for (int i = 0; i < n; i++) {
+    memset(e, 0, (size_t)ne * sizeof(vec));
+    e[list[i]] += 1;
+    Hang(&k->hang, b, 0, e);
+    FormCell(k, qdata);
+    Hang(&k->hang, b, 1, e);
+    d[list[i]] = e[list[i]];
+  }
+  return n;
+}
+
 /*
   Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0,
   d_z, -d_y) phi and cyclic, so that the tensor's two diagonal entries and the one between them count
@@ -284,6 +307,7 @@ static void FormDiagonal(const struct _HopsDerhamKernel *k, PetscInt b0, PetscIn
     const vec *dd = (const vec *)(k->qdata + (size_t)b * nq * (k->nd + k->nm) * W), *dm = dd + (size_t)nq * k->nd;
     const int *meet = HopsHostMeetingIndices(k->pieces.meets, b), *idx = meet ? meet : k->idx + (size_t)b * ne * W;
     double    *other = meet ? k->pieces.meets->sums : yg;
+    const int  hung  = k->hang.some && k->hang.some[b] ? FormHangDiagonal(k, b, (const double *)dd) : 0;
 
     for (int i = 0; i < ne; i++) e[i] = (vec){0};
     for (int c = 0; c < (int)l->nc; c++) {
@@ -306,6 +330,7 @@ static void FormDiagonal(const struct _HopsDerhamKernel *k, PetscInt b0, PetscIn
         FormDiagonalTerm(k, c, kind, -2, dd + off3[c], 6, e);
       }
     }
+    HangDiagonalPut(k->hung, ne, hung, e);
     for (int i = 0; i < ne * W; i++) { /* squares have no sign */
       const int j = idx[i] < 0 ? -1 - idx[i] : idx[i];
 

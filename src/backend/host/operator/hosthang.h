@@ -32,36 +32,57 @@ INLINE void HangProduct(const int P, const real A[], const vec u[], vec v[])
   }
 }
 
-/* All lines of a mask, in the lanes where on[] is 1 and not 0; on is NULL where these are all */
-INLINE void HangLines(const int P, const struct _HopsPAKernel *k, unsigned hanging, int transpose, const vec *on, vec e[])
+/* n lines of m entries along direction a, in the lanes where on[] is 1 and not 0; on is NULL where these are
+   all */
+INLINE void HangDirection(const int m, const real A[], int n, const int start[], const HopsHangingBox *box, unsigned hanging, int a,
+                          const vec *on, vec e[])
 {
-  const real *A = k->J + (transpose ? P * P : 0);
-  int         start[2 * HOPS_HOST_MAXLINE], step;
-  vec         u[HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE];
+  int step;
+  vec u[HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE];
 
-  for (int i = 0; i < k->dim; i++) {
-    const int a = transpose ? k->dim - 1 - i : i, n = HopsHangingLines(k->dim, P, hanging, a, start);
+  for (int l = 0; l < n; l++) {
+    vec *x = e + HopsHangingLine(box, hanging, a, start[l], &step);
 
-    for (int l = 0; l < n; l++) {
-      vec *x = e + HopsHangingLine(P, hanging, a, start[l], &step);
-
-      LoadLine(P, x, step, u);
-      HangProduct(P, A, u, v);
-      if (on)
-        for (int m = 0; m < P; m++) v[m] = *on * v[m] + (1 - *on) * u[m];
-      StoreLine(P, v, step, x);
-    }
+    LoadLine(m, x, step, u);
+    HangProduct(m, A, u, v);
+    if (on)
+      for (int i = 0; i < m; i++) v[i] = *on * v[i] + (1 - *on) * u[i];
+    StoreLine(m, v, step, x);
   }
 }
 
+/* All lines of a mask in a component */
+INLINE void HangLines(const int P, const HopsHostHang *h, const HopsHangingBox *box, unsigned hanging, int transpose, const vec *on,
+                      vec e[])
+{
+  int start[2 * HOPS_HOST_MAXLINE];
+
+  for (int i = 0; i < h->dim; i++) {
+    const int a = transpose ? h->dim - 1 - i : i, n = HopsHangingLines(h->dim, box, hanging, a, start), p = P - 1;
+
+    if (box->open >> a & 1) HangDirection(p, h->J[1] + (transpose ? p * p : 0), n, start, box, hanging, a, on, e);
+    else HangDirection(P, h->J[0] + (transpose ? P * P : 0), n, start, box, hanging, a, on, e);
+  }
+}
+
+/* In H1 there is one component, closed in all directions */
+INLINE void HangComponents(const int P, const HopsHostHang *h, unsigned hanging, int transpose, const vec *on, vec e[])
+{
+  const HopsHangingBox nodes = {{P, P, P}, 0};
+
+  if (h->nc == 1) HangLines(P, h, &nodes, hanging, transpose, on, e);
+  else
+    for (int c = 0; c < h->nc; c++) HangLines(P, h, h->box + c, hanging, transpose, on, e + h->off[c]);
+}
+
 /* With the orders that tests and users have most, lines stay in registers */
-static void HangMask(const struct _HopsPAKernel *k, unsigned hanging, int transpose, const vec *on, vec e[])
+static void HangMask(const HopsHostHang *h, unsigned hanging, int transpose, const vec *on, vec e[])
 {
 #define HANG_LINES(order) \
   case order: \
-    HangLines(order, k, hanging, transpose, on, e); \
+    HangComponents(order, h, hanging, transpose, on, e); \
     break;
-  switch (k->P) {
+  switch (h->P) {
     HANG_LINES(2)
     HANG_LINES(3)
     HANG_LINES(4)
@@ -71,19 +92,19 @@ static void HangMask(const struct _HopsPAKernel *k, unsigned hanging, int transp
     HANG_LINES(8)
     HANG_LINES(9)
   default:
-    HangLines(k->P, k, hanging, transpose, on, e);
+    HangComponents(h->P, h, hanging, transpose, on, e);
   }
 #undef HANG_LINES
 }
 
 /* e = J e, or J^T e. The lanes of most batches have one mask */
-static void Hang(const struct _HopsPAKernel *k, PetscInt b, int transpose, vec e[])
+static void Hang(const HopsHostHang *h, PetscInt b, int transpose, vec e[])
 {
-  const unsigned short *hang = k->hang + b * W;
+  const unsigned short *mask = h->mask + b * W;
   unsigned int          done = 0;
 
-  if (k->hangs[b] == 1) {
-    HangMask(k, hang[0], transpose, NULL, e);
+  if (h->some[b] == 1) {
+    HangMask(h, mask[0], transpose, NULL, e);
     return;
   }
   for (int l = 0; l < W; l++) {
@@ -92,31 +113,35 @@ static void Hang(const struct _HopsPAKernel *k, PetscInt b, int transpose, vec e
 
     if (done >> l & 1) continue;
     for (int i = l; i < W; i++) {
-      if (hang[i] != hang[l]) continue;
+      if (mask[i] != mask[l]) continue;
       done |= 1u << i;
       on[i] = 1;
       many++;
     }
-    if (hang[l]) HangMask(k, hang[l], transpose, many == W ? NULL : &on, e);
+    if (mask[l]) HangMask(h, mask[l], transpose, many == W ? NULL : &on, e);
   }
 }
 
 #if !defined(HOPS_HOST_SINGLE)
-/* Nodes that are on a line of some lane */
-static int HangList(const struct _HopsPAKernel *k, PetscInt b, int list[])
+/* Entries that are on a line of some lane */
+static int HangList(const HopsHostHang *h, PetscInt b, int list[])
 {
-  const int P = k->P, nn = HopsHostPower(P, k->dim);
-  int       n = 0, start[2 * HOPS_HOST_MAXLINE], step;
+  const unsigned short *mask = h->mask + b * W;
+  int                   n    = 0, start[2 * HOPS_HOST_MAXLINE], step;
 
-  for (int i = 0; i < nn; i++) list[i] = 0;
+  for (int i = 0; i < h->ne; i++) list[i] = 0;
   for (int l = 0; l < W; l++)
-    for (int a = 0; a < k->dim && (!l || k->hang[b * W + l] != k->hang[b * W + l - 1]); a++)
-      for (int j = HopsHangingLines(k->dim, P, k->hang[b * W + l], a, start); j--;) {
-        const int x = HopsHangingLine(P, k->hang[b * W + l], a, start[j], &step);
+    for (int k = 0; k < h->dim * h->nc && (!l || mask[l] != mask[l - 1]); k++) {
+      const int             a = k % h->dim, c = k / h->dim;
+      const HopsHangingBox *x = h->box + c;
 
-        for (int m = 0; m < P; m++) list[x + m * step] = 1;
+      for (int j = HopsHangingLines(h->dim, x, mask[l], a, start); j--;) {
+        const int at = h->off[c] + HopsHangingLine(x, mask[l], a, start[j], &step);
+
+        for (int m = 0; m < x->n[a]; m++) list[at + m * step] = 1;
       }
-  for (int i = 0; i < nn; i++)
+    }
+  for (int i = 0; i < h->ne; i++)
     if (list[i]) list[n++] = i; /* n <= i */
   return n;
 }
@@ -170,8 +195,8 @@ static void HangAlong(const struct _HopsPAKernel *k, unsigned hanging, int along
 
   for (int n = 0; n < nn; n++) along[n] = 0;
   for (int a = 0; a < k->dim; a++)
-    for (int j = HopsHangingLines(k->dim, P, hanging, a, start); j--;) {
-      const int x = HopsHangingLine(P, hanging, a, start[j], &step);
+    for (int j = HopsHangingLines(k->dim, k->hang.box, hanging, a, start); j--;) {
+      const int x = HopsHangingLine(k->hang.box, hanging, a, start[j], &step);
 
       for (int m = 0; m < P; m++) along[x + m * step] |= 1 << a;
     }
@@ -223,30 +248,30 @@ static int HangDiagonal(const struct _HopsPAKernel *k, PetscInt b, const real qd
 {
   const int nn = HopsHostPower(k->P, k->dim);
   vec      *e = (vec *)k->e, *d = (vec *)k->hung;
-  int      *list = (int *)(void *)(d + nn), *along = list + nn, *done = along + nn, n = HangList(k, b, list);
+  int      *list = (int *)(void *)(d + nn), *along = list + nn, *done = along + nn, n = HangList(&k->hang, b, list);
 
   for (int i = 0; i < nn; i++) done[i] = 0;
-  if (k->hangs[b] == 1) {
-    HangAlong(k, k->hang[b * W], along);
-    HangTensors(k, k->hang[b * W], (const vec *)qdata, d, along, done);
+  if (k->hang.some[b] == 1) {
+    HangAlong(k, k->hang.mask[b * W], along);
+    HangTensors(k, k->hang.mask[b * W], (const vec *)qdata, d, along, done);
   }
   for (int i = 0; i < n; i++) {
     if (done[list[i]]) continue;
     for (int j = 0; j < nn; j++) e[j] = (vec){0};
     e[list[i]] = (vec){0} + 1;
-    Hang(k, b, 0, e);
+    Hang(&k->hang, b, 0, e);
     k->cell(k, qdata);
-    Hang(k, b, 1, e);
+    Hang(&k->hang, b, 1, e);
     d[list[i]] = e[list[i]];
   }
   return n;
 }
 
 /* They replace what the other way of computing the diagonal found */
-static void HangDiagonalPut(const struct _HopsPAKernel *k, int n, vec e[])
+static void HangDiagonalPut(const real hung[], int ne, int n, vec e[])
 {
-  const vec *d    = (const vec *)k->hung;
-  const int *list = (const int *)(const void *)(d + HopsHostPower(k->P, k->dim));
+  const vec *d    = (const vec *)hung;
+  const int *list = n ? (const int *)(const void *)(d + ne) : NULL;
 
   for (int i = 0; i < n; i++) e[list[i]] = d[list[i]];
 }

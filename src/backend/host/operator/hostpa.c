@@ -134,7 +134,7 @@ static PetscErrorCode FillSquares(HopsPAKernel k, const HopsBasis *basis)
         double b = 0, d = 0;
 
         for (int v = 0; v < P; v++) {
-          const double j = half == 2 ? v == i : (half ? k->J[(P - 1 - v) * P + P - 1 - i] : k->J[v * P + i]);
+          const double j = half == 2 ? v == i : (half ? k->hang.J[0][(P - 1 - v) * P + P - 1 - i] : k->hang.J[0][v * P + i]);
 
           b += j * basis->B[q * P + v];
           d += j * basis->D[q * P + v];
@@ -146,26 +146,47 @@ static PetscErrorCode FillSquares(HopsPAKernel k, const HopsBasis *basis)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What hanging nodes need: masks by batch, lanes as in FillIndices(); the matrix and its transpose */
-static PetscErrorCode FillHanging(HopsPAKernel k, const unsigned short hang[])
+PetscErrorCode HopsHostHangCreate(HopsSpace sp, int W, HopsHostHang *h)
 {
-  const int P = k->P, W = k->W;
+  const PetscInt ni = sp->ninterior, nbi = (ni + W - 1) / W, nb = nbi + (sp->ncells - ni + W - 1) / W;
+  HopsHanging    m;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(k->nb * W, &k->hang, k->nb, &k->hangs, 2 * P * P, &k->J));
-  PetscCall(HopsHangingMatrix(P, k->J));
-  for (int i = 0; i < P; i++)
-    for (int j = 0; j < P; j++) k->J[P * P + j * P + i] = k->J[i * P + j];
-  for (PetscInt b = 0; b < k->nb; b++) {
-    const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
-
-    k->hangs[b] = 0;
-    for (int l = 0; l < W; l++) {
-      k->hang[b * W + l] = hang[PetscMin(first + l, last)];
-      if (k->hang[b * W + l] != k->hang[b * W]) k->hangs[b] = 2;
-    }
-    if (!k->hangs[b] && k->hang[b * W]) k->hangs[b] = 1;
+  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &m));
+  *h = (HopsHostHang){.dim = m.dim, .P = m.P, .nc = m.nc, .ne = m.ne};
+  for (int c = 0; c < m.nc; c++) {
+    h->off[c] = m.off[c];
+    h->box[c] = m.box[c];
   }
+  for (int o = 0; o < 2; o++) {
+    const int n = m.P - o;
+
+    PetscCall(PetscMalloc1(2 * n * n, &h->J[o]));
+    for (int i = 0; i < n * n; i++) {
+      h->J[o][i]                         = m.J[o][i];
+      h->J[o][n * n + i % n * n + i / n] = m.J[o][i];
+    }
+  }
+  PetscCall(HopsHangingDestroy(&m));
+  PetscCall(PetscMalloc2(nb * W, &h->mask, nb, &h->some));
+  for (PetscInt b = 0; b < nb; b++) { /* lanes as in FillIndices() */
+    const PetscInt first = b < nbi ? b * W : ni + (b - nbi) * W, last = (b < nbi ? ni : sp->ncells) - 1;
+
+    h->some[b] = 0;
+    for (int l = 0; l < W; l++) {
+      h->mask[b * W + l] = sp->hang[PetscMin(first + l, last)];
+      if (h->mask[b * W + l] != h->mask[b * W]) h->some[b] = 2;
+    }
+    if (!h->some[b] && h->mask[b * W]) h->some[b] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostHangDestroy(HopsHostHang *h)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(h->mask, h->some));
+  for (int o = 0; o < 2; o++) PetscCall(PetscFree(h->J[o]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,7 +295,7 @@ static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(k->weights));
-  PetscCall(PetscFree3(k->hang, k->hangs, k->J));
+  PetscCall(HopsHostHangDestroy(&k->hang));
   PetscCall(PetscFree(k->square));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
@@ -341,7 +362,7 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   k->g = k->f + nm * k->W;
   if (space->hanging) {
     k->hung = k->e + (nwork - 2 * nn) * k->W;
-    PetscCall(FillHanging(k, space->hang));
+    PetscCall(HopsHostHangCreate(space, k->W, &k->hang));
     PetscCall(FillSquares(k, basis));
   }
   FillIndices(k);

@@ -239,10 +239,10 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
 
     if (b < k->nbi) GatherInterior(nn, idx, x, e);
     else GatherShared(nn, idx, nT, x, xg, e);
-    if (k->hangs && k->hangs[b]) {
-      Hang(k, b, 0, e);
+    if (k->hang.some && k->hang.some[b]) {
+      Hang(&k->hang, b, 0, e);
       k->cell(k, k->qdata + b * nq);
-      Hang(k, b, 1, e);
+      Hang(&k->hang, b, 1, e);
     } else k->cell(k, k->qdata + b * nq);
     if (meet) ScatterShared(nn, meet, nT, e, y, (real *)(void *)k->pieces.meets->sums);
     else if (b < k->nbi) ScatterInterior(nn, idx, e, y);
@@ -262,7 +262,7 @@ static void PADiagonal(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, 
   for (PetscInt b = b0; b < b1; b++) {
     const int *idx = k->idx + (size_t)b * nn * W, *meet = HopsHostMeetingIndices(k->pieces.meets, b);
     const vec *d    = (const vec *)k->qdata + (size_t)b * nq * nc;
-    const int  hung = k->hangs && k->hangs[b] ? HangDiagonal(k, b, k->qdata + (size_t)b * nq * nc * W) : 0;
+    const int  hung = k->hang.some && k->hang.some[b] ? HangDiagonal(k, b, k->qdata + (size_t)b * nq * nc * W) : 0;
 
     for (int n = 0; n < nn; n++) e[n] = (vec){0};
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
@@ -283,7 +283,7 @@ static void PADiagonal(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, 
       Tensor(dim, P, Q, A, s, in, f, g, out);
       for (int n = 0; n < nn; n++) e[n] += out[n];
     }
-    HangDiagonalPut(k, hung, e);
+    HangDiagonalPut(k->hung, nn, hung, e);
     if (meet) ScatterShared(nn, meet, k->nT, e, y, k->pieces.meets->sums);
     else ScatterShared(nn, idx, k->nT, e, y, yg);
   }

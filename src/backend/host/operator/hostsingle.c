@@ -109,7 +109,7 @@ PetscErrorCode HopsSinglePACreate_Host(HopsOperator A, HopsOperator *single)
   float                *p = NULL;
 
   PetscFunctionBegin;
-  PetscCheck(!((HopsPAKernel)A)->hang, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!((HopsPAKernel)A)->hang.mask, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "An operator in single precision: the space has cells with hanging nodes, which it does not take; use double "
              "precision");
   PetscCall(HopsPAGetRaw_Host((HopsPAKernel)A, &raw));

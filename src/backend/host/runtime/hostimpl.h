@@ -7,7 +7,7 @@
   zero quadrature data.
 */
 #pragma once
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 #include <backend/host/runtime/hostthreads.h>
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
@@ -76,6 +76,16 @@ typedef struct {
   const HopsHostMeeting *meets;
 } HopsHostPieces;
 
+/* Of a space with hanging nodes, else zeros: masks of the lanes [nb][W]; has a batch none, one, several?
+   [nb]; components as in hopshanging.h; J and its transpose, of nodes and of integrals */
+typedef struct {
+  unsigned short *mask;
+  unsigned char  *some;
+  int             dim, P, nc, ne, off[3];
+  HopsHangingBox  box[3];
+  HopsHostReal   *J[2];
+} HopsHostHang;
+
 struct _HopsPAKernel {
   struct _HopsOperator   head;
   const HopsHostKernels *ops;
@@ -96,12 +106,9 @@ struct _HopsPAKernel {
   HopsBasis              geom;
   HopsHostGeometry       map;
   void (*cell)(const struct _HopsPAKernel *, const HopsHostReal *qdata);
-  void *mem[4]; /* unaligned base pointers */
-  /* of spaces with hanging nodes, else NULL: masks of the lanes [nb][W]; has a batch none, one, several?
-     [nb]; J[P][P] and its transpose (hopshanging.h); scratch vectors, twice a cell's nodes */
-  unsigned short *hang;
-  unsigned char  *hangs;
-  HopsHostReal   *J, *hung;
+  void         *mem[4]; /* unaligned base pointers */
+  HopsHostHang  hang;
+  HopsHostReal *hung; /* scratch vectors of hanging nodes, twice a cell's */
   /* for the diagonal: [3] J of the lower half, of the upper one, none; [3] products B B, B D, D D of what
      the basis becomes by it; [P][Q] */
   double *square;
@@ -174,6 +181,8 @@ struct _HopsDerhamKernel {
   HopsHostGeometry map;
   void (*contract[4])(int M, int N, const double *A, int outer, int inner, const double *in, double *out); /* by M[] */
   void          *mem[4];
+  HopsHostHang   hang;
+  double        *hung; /* as in H1 */
   PetscLogDouble bytes, flops;
   char           name[64];
 };
@@ -337,7 +346,10 @@ PETSC_INTERN void           HopsHostZeroLanes(PetscInt nbi, PetscInt nb, size_t 
 PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *,
                                                   void **base);
 
-PETSC_INTERN void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
+/* the masks of a space's batches of W cells, and the matrices */
+PETSC_INTERN PetscErrorCode HopsHostHangCreate(HopsSpace, int W, HopsHostHang *);
+PETSC_INTERN PetscErrorCode HopsHostHangDestroy(HopsHostHang *);
+PETSC_INTERN void           HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
 
 /* all 1D matrices of a basis, in one allocation */
 PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
