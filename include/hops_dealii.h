@@ -2,12 +2,13 @@
 
      hops::attach(A, dof_handler, mapping);   // a PETSc matrix, or a shell: -pc_type lor finds it there
      hops::attach(ksp, dof_handler, mapping); // or a KSP or PC that has operators; its type becomes lor
+     hops::attach(ksp, dof_handler, mapping, constraints); // the same with hanging nodes
      hops::renumber_by_node(dof_handler);     // FESystem: components of a node follow each other
      HopsSpace s = hops::create_space(comm, n, dof_handler, mapping);
 
    Elements are FE_Q of any order, with any mapping, and FESystem of several of the same. Ranks may share a
-   mesh of parallel::distributed, fullydistributed or shared, or a serial one by subdomain ids. Meshes have no
-   hanging nodes. What else there is raises an exception, on all ranks. */
+   mesh of parallel::distributed, fullydistributed or shared, or a serial one by subdomain ids. With
+   hanging nodes elements have one component. What else there is raises an exception, on all ranks. */
 #pragma once
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/quadrature.h>
@@ -15,6 +16,7 @@
 #include <deal.II/fe/fe_q.h>
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/fe/mapping.h>
+#include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/exceptions.h>
 #include <hops.h>
 
@@ -65,14 +67,16 @@ template <int dim> void require_element(const dealii::DoFHandler<dim> &dofs, MPI
 }
 } // namespace internal
 
-/* The space of scalar nodes: n is the number of nodes of this rank, and numbers are those of dofs.
-   The caller destroys it (HopsSpaceDestroy()) */
+/* The space of scalar nodes: n is the number of nodes of this rank, and numbers are those of dofs. With
+   hanging nodes a preconditioner needs their constraints too (PCLORSetProlongation()), which attach()
+   gives it. The caller destroys the space (HopsSpaceDestroy()) */
 template <int dim>
-HopsSpace create_space(MPI_Comm comm, PetscInt n, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping)
+HopsSpace create_space(MPI_Comm comm, PetscInt n, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping,
+                       const dealii::AffineConstraints<double> *constraints = nullptr)
 {
   internal::require_element(dofs, comm);
-  internal::require(!internal::hanging(dofs), comm,
-                    "a mesh with hanging nodes needs PCLORSetProlongation(), with the constraints as a matrix");
+  internal::require(constraints || !internal::hanging(dofs), comm,
+                    "a mesh with hanging nodes needs hops::attach(ksp, dof_handler, mapping, constraints)");
   const auto                     &fe = dofs.get_fe(), &base = fe.base_element(0);
   const unsigned int              nc = fe.n_components(), nodes = base.n_dofs_per_cell();
   std::vector<dealii::Point<dim>> points = base.get_unit_support_points();
@@ -107,7 +111,9 @@ HopsSpace create_space(MPI_Comm comm, PetscInt n, const dealii::DoFHandler<dim> 
 }
 
 /* The matrix keeps the space; that of an FESystem gets a block size */
-template <int dim> void attach(Mat A, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping)
+template <int dim>
+void attach(Mat A, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping,
+            const dealii::AffineConstraints<double> *constraints = nullptr)
 {
   MPI_Comm       comm;
   PetscInt       n, bs;
@@ -117,19 +123,60 @@ template <int dim> void attach(Mat A, const dealii::DoFHandler<dim> &dofs, const
   internal::check(MatGetLocalSize(A, &n, nullptr));
   internal::check(MatGetBlockSize(A, &bs));
   if (bs != nc) internal::check(MatSetBlockSize(A, nc));
-  HopsSpace space = create_space(comm, n / nc, dofs, mapping);
+  HopsSpace space = create_space(comm, n / nc, dofs, mapping, constraints);
   internal::check(MatSetHopsSpace(A, space));
   internal::check(HopsSpaceDestroy(&space));
 }
 
-template <int dim> void attach(PC pc, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping)
+namespace internal {
+/* What the unknowns are by those of the operator: constrained ones by weights, others are themselves.
+   So are those of the boundary, whose rows are found in the operator */
+inline Mat prolongation(Mat A, const dealii::AffineConstraints<double> &constraints)
 {
-  Mat P;
+  MPI_Comm                                                               comm;
+  PetscInt                                                               n, N, start, end, most = 1;
+  Mat                                                                    P;
+  const std::vector<std::pair<dealii::types::global_dof_index, double>> *entries;
 
-  internal::check(PCGetOperators(pc, nullptr, &P));
-  attach(P, dofs, mapping);
+  check(PetscObjectGetComm((PetscObject)A, &comm));
+  check(MatGetLocalSize(A, &n, nullptr));
+  check(MatGetSize(A, &N, nullptr));
+  check(MatGetOwnershipRange(A, &start, &end));
+  const auto weights = [&](PetscInt i) {
+    entries = constraints.is_constrained(i) ? constraints.get_constraint_entries(i) : nullptr;
+    return entries ? PetscInt(entries->size()) : 0;
+  };
+  for (PetscInt i = start; i < end; ++i) most = std::max(most, weights(i));
+  check(MatCreateAIJ(comm, n, n, N, N, most, nullptr, most, nullptr, &P));
+  for (PetscInt i = start; i < end; ++i) {
+    const PetscInt count = weights(i);
+
+    if (!count) check(MatSetValue(P, i, i, 1.0, INSERT_VALUES));
+    for (PetscInt k = 0; k < count; ++k) check(MatSetValue(P, i, (*entries)[k].first, (*entries)[k].second, INSERT_VALUES));
+  }
+  check(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  check(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  return P;
+}
+} // namespace internal
+
+/* The type becomes lor. Constraints are those that the operator was assembled with, closed */
+template <int dim>
+void attach(PC pc, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping,
+            const dealii::AffineConstraints<double> *constraints = nullptr)
+{
+  Mat A;
+
+  internal::check(PCGetOperators(pc, nullptr, &A));
+  attach(A, dofs, mapping, constraints);
   internal::check(HopsInitialize());
   internal::check(PCSetType(pc, PCLOR));
+  if (constraints) {
+    Mat P = internal::prolongation(A, *constraints);
+
+    internal::check(PCLORSetProlongation(pc, P));
+    internal::check(MatDestroy(&P));
+  }
 }
 
 template <int dim> void attach(KSP ksp, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping)
@@ -138,6 +185,16 @@ template <int dim> void attach(KSP ksp, const dealii::DoFHandler<dim> &dofs, con
 
   internal::check(KSPGetPC(ksp, &pc));
   attach(pc, dofs, mapping);
+}
+
+template <int dim>
+void attach(KSP ksp, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping,
+            const dealii::AffineConstraints<double> &constraints)
+{
+  PC pc;
+
+  internal::check(KSPGetPC(ksp, &pc));
+  attach(pc, dofs, mapping, &constraints);
 }
 
 /* Numbers the unknowns of an FESystem node by node. Each rank keeps its own */

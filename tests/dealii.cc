@@ -23,13 +23,15 @@
 #include <deal.II/numerics/vector_tools.h>
 #include <hops_dealii.h>
 
+#include <functional>
 #include <iostream>
 using namespace dealii;
 using Distributed = LinearAlgebra::distributed::Vector<double>;
 using Laplacian   = MatrixFreeOperators::LaplaceOperator<3, 4, 5, 1, Distributed>;
 
 /* CG to a relative 1e-10 */
-static void solve(Mat A, Vec b, Vec x, const std::string &name, const char *prefix = "")
+static void solve(
+  Mat A, Vec b, Vec x, const std::string &name, const char *prefix = "", const std::function<void(KSP)> &prepare = [](KSP) {})
 {
   KSP       ksp;
   PetscInt  its;
@@ -44,6 +46,7 @@ static void solve(Mat A, Vec b, Vec x, const std::string &name, const char *pref
   KSPSetErrorIfNotConverged(ksp, PETSC_TRUE);
   KSPGetPC(ksp, &pc);
   PCSetType(pc, PCLOR);
+  prepare(ksp);
   KSPSetFromOptions(ksp);
   hops::internal::check(KSPSolve(ksp, b, x));
   KSPGetIterationNumber(ksp, &its);
@@ -199,6 +202,34 @@ static void serial()
   solve(A, b, x, "serial mesh");
 }
 
+/* Refined twice around a corner */
+static void hanging(int p)
+{
+  parallel::distributed::Triangulation<3> mesh(MPI_COMM_WORLD);
+  const FE_Q<3>                           fe(p);
+  const MappingQ<3>                       mapping(p);
+  DoFHandler<3>                           dofs(mesh);
+  PETScWrappers::MPI::SparseMatrix        A;
+  PETScWrappers::MPI::Vector              b;
+
+  GridGenerator::hyper_cube(mesh);
+  mesh.refine_global(1);
+  for (int step = 0; step < 2; ++step) {
+    for (const auto &cell : mesh.active_cell_iterators())
+      if (cell->is_locally_owned() && cell->center().norm() < (step ? 0.3 : 0.6)) cell->set_refine_flag();
+    mesh.execute_coarsening_and_refinement();
+  }
+  dofs.distribute_dofs(fe);
+  const IndexSet            relevant = DoFTools::extract_locally_relevant_dofs(dofs);
+  AffineConstraints<double> constraints(relevant);
+  DoFTools::make_hanging_node_constraints(dofs, constraints);
+  VectorTools::interpolate_boundary_values(mapping, dofs, 0, Functions::ZeroFunction<3>(), constraints);
+  constraints.close();
+  assemble(dofs, mapping, dofs.locally_owned_dofs(), relevant, constraints, A, b);
+  PETScWrappers::MPI::Vector x(b);
+  solve(A, b, x, "hanging nodes, order " + std::to_string(p), "", [&](KSP ksp) { hops::attach(ksp, dofs, mapping, constraints); });
+}
+
 template <class Function> void refused(const std::string &what, Function f)
 {
   std::string text = "NOT REFUSED";
@@ -246,6 +277,8 @@ int main(int argc, char **argv)
   matrixfree();
   elasticity();
   serial();
+  hanging(2);
+  hanging(4);
   refusals();
   return 0;
 }
