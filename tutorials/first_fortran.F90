@@ -1,5 +1,5 @@
 ! -laplace u = 1 on a square by a spectral-element code in Fortran, with values cell by cell, as Nek has them:
-! -order <p> (at most 15) -n <n>: n^2 cells
+! -order <p> (at most 15) -n <n>: n^2 cells; -pa: the same by hops' own operator
 #include <petsc/finclude/petscksp.h>
 module box
   use petscksp
@@ -72,8 +72,10 @@ program main
   PetscInt :: c, i, j, ix, iy, local, total
   PetscInt64, allocatable :: ids(:, :, :) ! of nodes: cells that share one have the same id
   PetscReal, allocatable :: X(:, :, :, :)
+  PetscInt, allocatable :: order(:) ! of a cell's nodes: here hops' own
   PetscReal :: most
-  PetscBool :: set
+  PetscBool :: set, pa = .false.
+  type(HopsCoefficient) :: one
   Mat :: A
   Vec :: b, sol
   KSP :: solver
@@ -81,6 +83,7 @@ program main
   PetscCallA(PetscInitialize(ierr))
   PetscCallA(PetscOptionsGetInt(PETSC_NULL_OPTIONS, PETSC_NULL_CHARACTER, '-order', p, set, ierr))
   PetscCallA(PetscOptionsGetInt(PETSC_NULL_OPTIONS, PETSC_NULL_CHARACTER, '-n', n, set, ierr))
+  PetscCallA(PetscOptionsGetBool(PETSC_NULL_OPTIONS, PETSC_NULL_CHARACTER, '-pa', pa, set, ierr))
   PetscCallMPIA(MPI_Comm_rank(PETSC_COMM_WORLD, rank, ierr))
   PetscCallMPIA(MPI_Comm_size(PETSC_COMM_WORLD, size, ierr))
   call GaussLobatto()
@@ -101,7 +104,14 @@ program main
       end do
     end do
   end do
-  PetscCallA(HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, 2, p, ncells, PETSC_DECIDE, ids, X, space, ierr))
+  if (pa) then ! Dirichlet unknowns are told, for the operator is made of the space
+    allocate (order((p + 1)**2))
+    PetscCallA(HopsGetNodeOrder(2, p, 'nek', order, ierr))
+    call HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, 2, p, ncells, PETSC_DECIDE, ids, X, space, ierr, order, pack(ids, u == 0))
+    CHKERRA(ierr)
+  else
+    PetscCallA(HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, 2, p, ncells, PETSC_DECIDE, ids, X, space, ierr))
+  end if
   PetscCallA(HopsSpaceCreateVec(space, sol, ierr))
   PetscCallA(VecDuplicate(sol, b, ierr))
   PetscCallA(VecDuplicate(sol, t, ierr))
@@ -110,10 +120,17 @@ program main
   PetscCallA(HopsSpaceElementsToGlobal(space, v, ADD_VALUES, b, ierr))
   PetscCallA(VecPointwiseMult(b, inside, b, ierr))
 
-  PetscCallA(HopsSpaceGetSizes(space, local, total, ierr))
-  PetscCallA(MatCreateShell(PETSC_COMM_WORLD, local, local, total, total, PETSC_NULL_INTEGER, A, ierr))
-  PetscCallA(MatShellSetOperation(A, MATOP_MULT, Mult, ierr))
-  PetscCallA(MatSetHopsSpace(A, space, ierr)) ! this one line is for -pc_type lor
+  if (pa) then
+    PetscCallA(MatCreatePA(space, A, ierr))
+    PetscCallA(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, [1.d0], one, ierr))
+    PetscCallA(MatPASetDiffusion(A, one, ierr))
+    PetscCallA(HopsCoefficientDestroy(one, ierr))
+  else
+    PetscCallA(HopsSpaceGetSizes(space, local, total, ierr))
+    PetscCallA(MatCreateShell(PETSC_COMM_WORLD, local, local, total, total, PETSC_NULL_INTEGER, A, ierr))
+    PetscCallA(MatShellSetOperation(A, MATOP_MULT, Mult, ierr))
+    PetscCallA(MatSetHopsSpace(A, space, ierr)) ! this one line is for -pc_type lor
+  end if
 
   PetscCallA(KSPCreate(PETSC_COMM_WORLD, solver, ierr))
   PetscCallA(KSPSetOperators(solver, A, A, ierr))
@@ -137,7 +154,7 @@ end program main
 !    requires: fortran
 !
 !  test:
-!    args: -order {{4 8}} -ksp_type cg -ksp_rtol 1e-10 -pc_type lor -ksp_converged_reason
+!    args: -pa {{0 1}} -order {{4 8}} -ksp_type cg -ksp_rtol 1e-10 -pc_type lor -ksp_converged_reason
 !    nsize: {{1 3}}
 !    filter: sed "s/iterations 1[0-9]/few iterations/"
 !
