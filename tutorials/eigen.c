@@ -263,8 +263,12 @@ int main(int argc, char **argv)
       args: -problem maxwell -dm_plex_dim 2 -dm_plex_box_faces 3,3 -order {{2 3 4}separate}
     test:
       suffix: maxwell
-      nsize: {{1 3}}
       args: -problem maxwell -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -order {{2 3 4}separate}
+    test:
+      suffix: maxwell_ranks
+      nsize: {{1 3}}
+      timeoutfactor: 3
+      args: -problem maxwell -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -order 2 -eps_nev 3 -eps_tol 1e-6
     test:
       suffix: maxwell_more
       args: -problem maxwell -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -order 4 -eps_nev 17 -shift 300
