@@ -2,6 +2,7 @@
 
 .DEFAULT_GOAL := all
 include config/petsc.mk
+include config/others.mk
 
 # With BUILD=dir (or ASAN=1) everything that is built goes below that directory; else the library goes to lib/.
 ifeq ($(ASAN),1)
@@ -15,8 +16,11 @@ else
 endif
 lib    := $(libdir)/libhops.so
 prefix ?= /usr/local
+installlib ?= $(prefix)/lib
 
 VERSION := $(shell sed -n 's/^\#define HOPS_VERSION_[A-Z]* //p' include/hops.h | paste -sd.)
+# before version 1 a minor version may change functions
+soname  := libhops.so.$(basename $(VERSION))
 NPROC   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 # ---- Flags. OPT and WARN may be set by the user. Of the libraries that PETSc names (PETSC_WITH_EXTERNAL_LIB) only those
@@ -113,17 +117,19 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
-programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
-testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
+tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c),$(wildcard tutorials/*.c)) \
+             $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))))
+programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
+testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c tutorials/*.F90)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 
 .PHONY: all lib python tutorials bench libceedbench libceed-found test test-long test-gpu test-names check-tests .programs
-.PHONY: demo install clean man docs format check-format help
+.PHONY: demo install install-only uninstall clean man docs format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
 lib: $(lib) $(libdir)/pkgconfig/hops.pc
-tutorials: $(filter $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)),$(programs))
+tutorials: $(tutorial)
 bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(programs))
 
 python: lib
@@ -186,7 +192,9 @@ $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call 
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@.$(VERSION)
+	@ln -sf libhops.so.$(VERSION) $(libdir)/$(soname)
+	@ln -sf libhops.so.$(VERSION) $@
 
 define hops_pc
 prefix=$(1)
@@ -203,11 +211,49 @@ Requires: $(hops_petscpc)
 Cflags: -I$${includedir}
 Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lhops -Wl,-rpath,$(hops_petscroot)/lib
 endef
+define hops_cmake
+# find_package(hops): the target hops::hops, and hops_PLUGIN, a path for -dll_append
+set(hops_PLUGIN "$(2)/libhops.so")
+get_property(hops_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+include(CMakeFindDependencyMacro)
+find_dependency(PkgConfig)
+if("C" IN_LIST hops_languages)
+  find_dependency(MPI COMPONENTS C)
+  set(hops_mpi MPI::MPI_C)
+else()
+  find_dependency(MPI COMPONENTS CXX)
+  set(hops_mpi MPI::MPI_CXX)
+endif()
+if(NOT TARGET hops::hops)
+  set(hops_path "$$ENV{PKG_CONFIG_PATH}")
+  set(ENV{PKG_CONFIG_PATH} "$(hops_petscroot)/lib/pkgconfig:$${hops_path}")
+  pkg_check_modules(hops_PETSC REQUIRED IMPORTED_TARGET $(hops_petscpc))
+  set(ENV{PKG_CONFIG_PATH} "$${hops_path}")
+  add_library(hops::hops SHARED IMPORTED)
+  set_target_properties(hops::hops PROPERTIES IMPORTED_LOCATION "$(2)/libhops.so.$(VERSION)" IMPORTED_SONAME $(soname)
+    INTERFACE_INCLUDE_DIRECTORIES "$(3)" INTERFACE_LINK_LIBRARIES "PkgConfig::hops_PETSC;$${hops_mpi}")
+endif()
+endef
+define hops_cmake_version
+set(PACKAGE_VERSION $(VERSION))
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+if("$${PACKAGE_FIND_VERSION}" STREQUAL "" OR (NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION AND
+   "$(basename $(VERSION))" STREQUAL "$${PACKAGE_FIND_VERSION_MAJOR}.$${PACKAGE_FIND_VERSION_MINOR}"))
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+endef
+export hops_cmake_version
+export hops_cmake_build   = $(call hops_cmake,$(CURDIR),$(abspath $(libdir)),$(CURDIR)/include)
+export hops_cmake_install = $(call hops_cmake,$(prefix),$(installlib),$(prefix)/include)
 export hops_pc_build   = $(call hops_pc,$(CURDIR),$(abspath $(libdir)),$${prefix}/include)
-export hops_pc_install = $(call hops_pc,$(prefix),$${prefix}/lib,$${prefix}/include)
+export hops_pc_install = $(call hops_pc,$(prefix),$(installlib),$${prefix}/include)
 
 $(libdir)/pkgconfig/hops.pc: makefile config/petsc.mk include/hops.h $(BUILD)/.flags
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) $(libdir)/cmake/hops
+	@echo "$$hops_cmake_build" > $(libdir)/cmake/hops/hops-config.cmake
+	@echo "$$hops_cmake_version" > $(libdir)/cmake/hops/hops-config-version.cmake
 	@echo "$$hops_pc_build" > $@
 
 # ---- Programs. A program that uses no symbol of hops is not linked with it: such tests load hops with -dll_append.
@@ -219,6 +265,19 @@ endef
 
 $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
+
+$(BUILD)/bin/eigen: examples := $(slepcflags)
+$(BUILD)/bin/eigen: hopsflags := $(hopsflags) $(slepclibs)
+
+# Fortran: the module is compiled for these alone, a code compiles it for itself
+$(BUILD)/fortran/hops.o: include/hops.F90 $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call quiet,FC)$(FC) -c $(FC_FLAGS) $(PETSC_FC_INCLUDES) $(FC_MODULE_OUTPUT_FLAG)$(@D) $< -o $@
+
+$(BUILD)/bin/%: tutorials/%.F90 $(BUILD)/fortran/hops.o $(lib)
+	@mkdir -p $(@D) $(BUILD)/fortran/$*
+	$(call quiet,FC)$(FC) $(FC_FLAGS) $(PETSC_FC_INCLUDES) $(FC_MODULE_OUTPUT_FLAG)$(BUILD)/fortran/$* -I$(BUILD)/fortran \
+	  $< $(BUILD)/fortran/hops.o $(hopsflags) $(LDFLAGS) $(ldlibs) -o $@
 
 # these call the back ends' own functions, which the library hides
 backendtests := arraysforms tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor cycle interface hopsmg patchbackends boxmg veckokkos \
@@ -257,7 +316,7 @@ $(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 FUZZ ?= --runs 200 --seconds 120 --seed 1
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
-           --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
+           --examples '$(PETSC_EXAMPLES)' --others '$(others)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
            $(if $(filter 1,$(LONG)),--long) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
@@ -291,13 +350,34 @@ demo:
 
 # ---- Installing, cleaning, formatting
 install: lib
-	install -d $(DESTDIR)$(prefix)/include $(DESTDIR)$(prefix)/lib/pkgconfig
-	install -m 644 include/*.h $(DESTDIR)$(prefix)/include
-	install -m 755 $(lib) $(DESTDIR)$(prefix)/lib
-	@echo "$$hops_pc_install" > $(DESTDIR)$(prefix)/lib/pkgconfig/hops.pc
+	@$(MAKE) --no-print-directory install-only
+
+# copies what is built: nothing here looks at flags
+to    := $(DESTDIR)$(prefix)
+tolib := $(DESTDIR)$(installlib)
+install-only:
+	install -d $(to)/include $(tolib)/pkgconfig $(tolib)/cmake/hops $(to)/share/man/man3 $(to)/share/hops/tutorials/meshes
+	install -m 644 include/*.h include/*.F90 $(to)/include
+	install -m 755 $(lib).$(VERSION) $(tolib)
+	ln -sf libhops.so.$(VERSION) $(tolib)/$(soname)
+	ln -sf libhops.so.$(VERSION) $(tolib)/libhops.so
+	@echo "$$hops_pc_install" > $(tolib)/pkgconfig/hops.pc
+	@echo "$$hops_cmake_install" > $(tolib)/cmake/hops/hops-config.cmake
+	@echo "$$hops_cmake_version" > $(tolib)/cmake/hops/hops-config-version.cmake
+	config/manpages --roff $(BUILD)/man3
+	install -m 644 $(BUILD)/man3/*.3 $(to)/share/man/man3
+	install -m 644 tutorials/*.[ch] tutorials/*.F90 $(to)/share/hops/tutorials
+	install -m 644 config/tutorials.mk $(to)/share/hops/tutorials/makefile
+	install -m 644 tutorials/meshes/*.msh $(to)/share/hops/tutorials/meshes
+
+uninstall:
+	config/manpages --roff $(BUILD)/man3
+	rm -f $(addprefix $(to)/include/,$(notdir $(wildcard include/*.h include/*.F90))) $(tolib)/libhops.so*
+	rm -f $(tolib)/pkgconfig/hops.pc $$(cd $(BUILD)/man3 && printf '$(to)/share/man/man3/%s ' *.3)
+	rm -rf $(tolib)/cmake/hops $(to)/share/hops
 
 clean:
-	rm -rf $(BUILD) $(lib) $(libdir)/pkgconfig
+	rm -rf $(BUILD) $(lib) $(lib).* $(libdir)/pkgconfig $(libdir)/cmake
 
 man:
 	config/manpages $(BUILD)/man
@@ -324,13 +404,14 @@ help:
 	@echo 'make test-names      the names of all tests'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make libceedbench    the comparison with libCEED, of prefix LIBCEED_DIR'
-	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
+	@echo 'make install         into prefix=$(prefix), below DESTDIR where set; make uninstall removes that'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
 	@echo 'make man             the manual pages as Markdown, in $(BUILD)/man'
 	@echo 'make docs            the documents and manual pages as a web site, in $(BUILD)/site/html (needs mkdocs)'
 	@echo 'make clean           remove what was built'
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
+	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: the one pkg-config knows; now $(or $(hops_slepcroot),none))'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'

@@ -5,6 +5,7 @@ static char help[] = "Elasticity of a code that hops knows the mesh of by arrays
   -shell                             : a shell in place of the assembled matrix\n\
   -elastic <cell|nodal|function>     : Lame's coefficients are told in this way\n\
   -compare                           : each component's low-order-refined matrix is that of a scalar field\n\
+  -dropped                           : sheared cells, whose off-diagonal terms one component keeps, others drop\n\
   -errors                            : what is refused\n\n";
 
 #include "boxarrays.h"
@@ -252,6 +253,43 @@ static PetscErrorCode Elastic(const BoxArrays *a, PetscReal nu, const char how[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Elasticity on sheared cells: the tensor of one component keeps its off-diagonal terms, those of others
+   would drop theirs. A cell of several components keeps all of them, so the matrix is that without a
+   tolerance */
+static PetscErrorCode Dropped(const Box *b, const BoxArrays *a, Mat A)
+{
+  const PetscReal shear = 0.5;
+  PetscReal      *x, norm, all;
+  HopsSpace       sp;
+  Mat             L[2], D;
+  PC              pc[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(a->nc * a->np * b->dim, &x));
+  for (PetscInt i = 0; i < a->nc * a->np; ++i)
+    for (PetscInt d = 0; d < b->dim; ++d)
+      x[i * b->dim + d] = a->coords[i * b->dim + d] + (d + 1 < b->dim ? shear * a->coords[i * b->dim + d + 1] : 0.0);
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, a->nc, a->owned, a->nodes, x, 0, NULL, &sp));
+  PetscCall(PetscFree(x));
+  PetscCall(PetscOptionsInsertString(NULL, "-pc_lor_elasticity 1.5,1"));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(NewPC(A, sp, &pc[k]));
+    PetscCall(PCLORSetDropTolerance(pc[k], k ? 0.5 : 0.0));
+    PetscCall(PCSetFromOptions(pc[k]));
+    PetscCall(PCSetUp(pc[k]));
+    PetscCall(PCLORGetMat(pc[k], &L[k]));
+  }
+  PetscCall(MatNorm(L[0], NORM_FROBENIUS, &all));
+  PetscCall(MatDuplicate(L[1], MAT_COPY_VALUES, &D));
+  PetscCall(MatAXPY(D, -1.0, L[0], DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatNorm(D, NORM_FROBENIUS, &norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "terms that one component keeps: %s\n", norm <= 1e-12 * all ? "kept" : "OTHERS"));
+  PetscCall(MatDestroy(&D));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(PCDestroy(&pc[k]));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the rows of a component against the matrix of a scalar field with the same essential unknowns */
 static PetscErrorCode Compare(const Box *b, const BoxArrays *a, Fix fix, Mat A, HopsSpace sp)
 {
@@ -392,7 +430,7 @@ int main(int argc, char **argv)
   Box               box     = {.dim = 2, .p = 4, .cells = {4, 3, 2}, .straight = PETSC_TRUE};
   PetscInt          nn = 3, most = 60, fix = FIX_ALL, n;
   PetscReal         nu    = 0.3;
-  PetscBool         shell = PETSC_FALSE, compare = PETSC_FALSE, errors = PETSC_FALSE, told;
+  PetscBool         shell = PETSC_FALSE, compare = PETSC_FALSE, errors = PETSC_FALSE, dropped = PETSC_FALSE, told;
   char              elastic[16];
   BoxArrays         a;
   HopsSpace         sp;
@@ -409,6 +447,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell", &shell, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-dropped", &dropped, NULL));
   PetscCall(BoxSetUp(&box));
   PetscCall(BoxArraysCreate(&box, PETSC_FALSE, PETSC_FALSE, &a));
   PetscCall(Assemble(&box, &a, (Fix)fix, nu, &A));
@@ -422,6 +461,7 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscOptionsGetString(NULL, NULL, "-elastic", elastic, sizeof(elastic), &told));
   if (told) PetscCall(Elastic(&a, nu, elastic, A, sp));
+  else if (dropped) PetscCall(Dropped(&box, &a, A));
   else if (compare) PetscCall(Compare(&box, &a, (Fix)fix, A, sp));
   else if (shell) {
     PetscCall(MatGetLocalSize(A, &n, NULL));
@@ -483,6 +523,18 @@ int main(int argc, char **argv)
     args: -elastic {{cell nodal function}} -fix side
     nsize: {{1 3}}
     output_file: output/components_elastic.out
+
+  test:
+    suffix: dropped
+    requires: host
+    args: -dropped -order 4 -cells {{3,3 5,4}}
+    nsize: {{1 2}}
+
+  test:
+    suffix: dropped_3d
+    requires: host
+    args: -dropped -dim 3 -order 2 -cells 2,2,2
+    output_file: output/components_dropped.out
 
   test:
     suffix: view

@@ -259,6 +259,25 @@ def test_transformation():
     assert r.norm() < 1e-6 * b.norm()
 
 
+def test_eigenvalues():
+    """By SLEPc, matrix-free: those of the square are pi^2 (i^2 + j^2). Rows of essential unknowns have 1e6."""
+    slepc = pytest.importorskip("slepc4py.SLEPc")
+    box = Box(4, 3)
+    space = box.space(essential=box.ids[box.wall])
+    A, M = hops.matpa(space, diffusion=1.0), hops.matpa(space, diffusion=0.0, mass=1.0)
+    M.zeroRows(np.unique(space.numbers[box.wall]).astype(PETSc.IntType), 1e-6)
+    eps = slepc.EPS().create(COMM)
+    eps.setOperators(A, M)
+    eps.setProblemType(slepc.EPS.ProblemType.GHEP)
+    eps.setType("lobpcg")
+    eps.setDimensions(3)
+    eps.getST().getKSP().getPC().setType("lor")
+    eps.solve()
+    values = [eps.getEigenvalue(i).real / np.pi**2 for i in range(3)]
+    assert np.allclose(values, [2.0, 5.0, 5.0], rtol=2e-5), values
+    assert eps.getIterationNumber() < 30
+
+
 def test_errors():
     box = Box(4, 2)
     space = box.space()

@@ -117,16 +117,17 @@ static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscBo
 
 /*
   A pattern without couplings takes data without off-diagonal factors, which a second pass adds where they
-  turn out to be there. Where the off-diagonal factors of a cell are all below droptol the cell keeps none of
-  them: what is left is the diagonal of a positive definite tensor at each node, so the matrix stays definite,
-  and the tensor lies between 1 - (dim - 1) droptol and 1 + (dim - 1) droptol times it. Dropping single pairs
-  could leave an indefinite one.
+  turn out to be there. So it does where components differ: the host stores no more of a cell than the
+  component itself keeps, and another one may keep more. Where the off-diagonal factors of a cell are all
+  below droptol the cell keeps none of them: what is left is the diagonal of a positive definite tensor at
+  each node, so the matrix stays definite, and the tensor lies between 1 - (dim - 1) droptol and 1 + (dim
+  - 1) droptol times it. Dropping single pairs could leave an indefinite one.
 */
 PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLORVertexData data[], PetscBool *fits)
 {
   HopsLORAssembler k     = lor->kernel;
   const PetscBool  mixed = lor->mat ? lor->coupled : PETSC_TRUE;
-  PetscBool        ok, coupled;
+  PetscBool        ok, coupled, again;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < 3; ++i) lor->negative[i] = PETSC_FALSE;
@@ -140,7 +141,10 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLO
     PetscCall(HopsLORDestroyPattern(lor));
     PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_TRUE, &ok, &coupled));
     lor->coupled = coupled;
-    if (coupled && !mixed) PetscCall(HopsLORVertex(lor, form, PETSC_TRUE, data));
+    again        = mixed ? PETSC_FALSE : PETSC_TRUE;
+    for (PetscInt c = 1; c < lor->nc && lor->backend->host; ++c)
+      if (HopsFormDerivative(form[c]) != HopsFormDerivative(form[0])) again = PETSC_TRUE;
+    if (coupled && again) PetscCall(HopsLORVertex(lor, form, PETSC_TRUE, data));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,16 @@
+# The tutorials of an installed hops: make first; mpiexec -n 2 ./first -pc_type lor. PKG_CONFIG_PATH must lead to hops.pc and PETSc's
+# own. eigen needs SLEPc, programs in Fortran the compiler that PETSc was built with.
+hops := $(shell pkg-config --cflags --libs hops)
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+vpath %.c $(here)
+vpath %.F90 $(here)
+vpath hops.F90 $(here)../../../include
+
+%: %.c
+	mpicc $(sanitizers) $< -o $@ $(hops) -lm
+
+eigen: eigen.c
+	mpicc $(sanitizers) $< -o $@ $(hops) $(shell pkg-config --cflags --libs SLEPc 2>/dev/null || pkg-config --cflags --libs slepc) -lm
+
+%: hops.F90 %.F90
+	mpif90 $(sanitizers) -ffree-line-length-0 $(filter -I%,$(hops)) $^ -o $@ $(hops)

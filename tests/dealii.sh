@@ -1,0 +1,40 @@
+#!/bin/bash
+# The program of docs/guide/dealii.md, as it stands there, and what else hops_dealii.h gives (dealii.cc), through CMake on deal.II.
+set -eu
+what=${*: -1}
+lib=${HOPS_LIB%/*}
+unset PETSC_OPTIONS # deal.II does not free everything before PETSc ends
+# the blocks of the page, by their language
+block() { sed -n "/^\`\`\`$1 *whole/,/^\`\`\`\$/p" "$HOPS_SOURCE/docs/guide/dealii.md" | sed '/^```/d'; }
+
+block cmake >CMakeLists.txt
+if [ "$what" = guide ]; then block cpp >shell.cc; else cp "$HOPS_SOURCE/tests/dealii.cc" shell.cc; fi
+quietly() { "$@" >log 2>&1 || { cat log; exit 1; }; }
+quietly cmake -S . -B build -Dhops_DIR="$lib/cmake/hops" -DCMAKE_BUILD_TYPE=Release
+quietly cmake --build build
+for n in 1 3; do
+  echo "$n:"
+  case $what in
+  guide) mpiexec --oversubscribe --bind-to none -n $n build/shell -ksp_type cg -ksp_rtol 1e-10 -pc_type lor -ksp_converged_reason ;;
+  *) mpiexec --oversubscribe --bind-to none -n $n build/shell -elastic_pc_lor_elasticity 0,1 ;;
+  esac
+done
+
+: <<'TESTS'
+/*TEST
+
+  testset:
+    requires: dealii
+    timeoutfactor: 5
+    diff_args: -j
+    test:
+      suffix: guide
+      args: guide
+      filter: sed "s/iterations [12][0-9]/few iterations/"
+    test:
+      suffix: others
+      args: others
+      filter: sed "s/iterations [12][0-9]/few iterations/"
+
+TEST*/
+TESTS
