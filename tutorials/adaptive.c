@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "An adaptive mesh", NULL);
-  PetscCall(PetscOptionsInt("-dim", "Dimension", NULL, dim, &dim, NULL));
+  PetscCall(PetscOptionsRangeInt("-dim", "Dimension", NULL, dim, &dim, NULL, 2, 3));
   PetscCall(PetscOptionsInt("-order", "Polynomial order", NULL, order, &order, NULL));
   PetscCall(PetscOptionsRangeInt("-levels", "Levels of refinement", NULL, levels, &levels, NULL, 1, HANG_LEVELS));
   PetscCall(PetscOptionsBool("-maxwell", "In H(curl)", NULL, maxwell, &maxwell, NULL));

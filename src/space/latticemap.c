@@ -3,8 +3,9 @@
 #include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsdevicematimpl.h>
 
-/* The cells of a space among those of another one on the same mesh: both order them their own way */
-PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
+/* The cells of a space among those of another one on the same mesh: both order them their own way. On a rank
+   where they are not the same *cell is NULL, and why[] says so */
+static PetscErrorCode HopsCompanionFindCells(HopsSpace from, HopsSpace to, PetscInt *cell[], char why[])
 {
   PetscBool same =
     from->ncells == to->ncells && from->ncaller == to->ncaller && from->cstart == to->cstart ? PETSC_TRUE : PETSC_FALSE;
@@ -20,9 +21,21 @@ PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[]
     if ((*cell)[c] < 0) same = PETSC_FALSE;
   }
   PetscCall(PetscFree(where));
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-             "The spaces are on different meshes, or on different distributions of one: make one from the other by "
-             "HopsSpaceCreateCompanion()");
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(*cell));
+  PetscCall(HopsRefuse(why, "The spaces are on different meshes, or on different distributions of one: make one from the other by "
+                            "HopsSpaceCreateCompanion()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same where not all ranks ask: its error is this rank's alone */
+PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
+{
+  char why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  PetscCall(HopsCompanionFindCells(from, to, cell, why));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "%s", why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,17 +44,24 @@ static unsigned Mask(HopsSpace sp, PetscInt c)
   return sp->hanging ? sp->hang[c] : 0;
 }
 
+/* Collective: what one rank finds wrong is the error of all */
 PetscErrorCode HopsLatticeMapCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, PetscBool mean, HopsLatticeMap *m)
 {
+  char why[HOPS_WHY_LENGTH] = "";
+
   PetscFunctionBegin;
   *m = (HopsLatticeMap){.from = from, .to = to, .inc = inc, .mean = mean};
   PetscCall(HopsSpaceBringMesh(from));
   PetscCall(HopsSpaceBringMesh(to));
-  PetscCall(HopsCompanionCells(from, to, &m->cell));
-  for (PetscInt c = 0; c < to->ncells; ++c)
-    PetscCheck(Mask(from, m->cell[c]) == Mask(to, c), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-               "Cell %" PetscInt_FMT " has the mask 0x%x in one space and 0x%x in the other: the spaces are on different meshes",
-               to->cell[c], Mask(from, m->cell[c]), Mask(to, c));
+  PetscCall(HopsCompanionFindCells(from, to, &m->cell, why));
+  for (PetscInt c = 0; c < to->ncells && m->cell; ++c)
+    if (Mask(from, m->cell[c]) != Mask(to, c))
+      PetscCall(HopsRefuse(why,
+                           "Cell %" PetscInt_FMT " has the mask 0x%x in one space and 0x%x in the other: make both by "
+                           "HopsSpaceCreateAdaptiveFromArrays(), with the same masks",
+                           to->cell[c], Mask(from, m->cell[c]), Mask(to, c)));
+  if (why[0]) PetscCall(PetscFree(m->cell));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_ARG_INCOMP, why));
   PetscCall(PetscMalloc4(PetscMax(from->ne, 6), &m->col, PetscMax(from->ne, 6), &m->value, from->ne, &m->sum, to->ne, &m->on));
   PetscCall(PetscArrayzero(m->on, to->ne));
   PetscCall(PetscArrayzero(m->sum, from->ne));

@@ -496,7 +496,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped",
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
-  PetscCall(PetscOptionsInt("-pc_lor_constraint_entries", "Largest weights that a hanging node's row keeps in the matrix, 0: all",
+  PetscCall(PetscOptionsInt("-pc_lor_constraint_entries",
+                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all",
                             "PCLORSetConstraintEntries", entries, &entries, &set));
   if (set) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));

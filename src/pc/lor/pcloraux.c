@@ -191,6 +191,24 @@ static PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* hypre's cycles of types 11 to 14 take interpolations component by component; the others want them all together,
+   and end by a signal */
+static PetscErrorCode PCLORCheckCycle(PC inner, const char name[])
+{
+  PetscInt    type = 13;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(inner, &prefix));
+  PetscCall(PetscOptionsGetInt(((PetscObject)inner)->options, prefix, name, &type, NULL));
+  PetscCheck(type >= 11 && type <= 14, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP,
+             "-%s%s %" PetscInt_FMT
+             " interpolates all components together, which hypre cannot do here: take a type of 11 to 14, as the "
+             "default, 13",
+             prefix ? prefix : "", name + 1, type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   AMS, ADS: interpolation from vector-valued nodal fields. AMS makes it itself of the gradient and of the
   constants of an edge, but only of rows with two ends, which gradients near hanging nodes have not
@@ -199,23 +217,16 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor, PetscBool ad
 {
   HopsSpace sp = lor->form->space, edges;
   Mat       nd[3], rt[3] = {NULL, NULL, NULL};
-  PetscInt  cycle = 13;
 
   PetscFunctionBegin;
+  PetscCall(PCLORCheckCycle(inner, ads ? "-pc_hypre_ads_ams_cycle_type" : "-pc_hypre_ams_cycle_type"));
   if (ads) {
+    PetscCall(PCLORCheckCycle(inner, "-pc_hypre_ads_cycle_type"));
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
     PetscCall(HopsCreatePi(nodes, sp, rt));
     PetscCall(HopsCreatePi(nodes, edges, nd));
     PetscCall(HopsSpaceDestroy(&edges));
-  } else {
-    PetscCall(
-      PetscOptionsGetInt(((PetscObject)inner)->options, ((PetscObject)inner)->prefix, "-pc_hypre_ams_cycle_type", &cycle, NULL));
-    PetscCheck(cycle > 10, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP,
-               "-pc_hypre_ams_cycle_type %" PetscInt_FMT " interpolates all components together, which hanging nodes do not let "
-               "hypre do: take a type above 10, as the default, 13",
-               cycle);
-    PetscCall(HopsCreatePi(nodes, sp, nd));
-  }
+  } else PetscCall(HopsCreatePi(nodes, sp, nd));
   PetscCall(PCHYPRESetInterpolations(inner, sp->dim, NULL, ads ? rt : NULL, NULL, nd));
   for (PetscInt d = 0; d < 3; ++d) {
     PetscCall(MatDestroy(&nd[d]));

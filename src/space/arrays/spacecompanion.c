@@ -17,12 +17,15 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
 {
   const PetscInt dim = a->dim, na = HopsPower(a->gorder + 1, dim), nb = HopsPower(b->gorder + 1, dim);
   PetscInt      *where;
+  char           why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
-  PetscCheck(a->ncells == b->ncells, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-             "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT
-             " cells on this rank: companions are made from the same cells in the same order",
-             a->ncells, b->ncells);
+  if (a->ncells != b->ncells)
+    PetscCall(HopsRefuse(why,
+                         "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT
+                         " cells on a rank: companions are made from the same cells in the same order",
+                         a->ncells, b->ncells));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a), PETSC_ERR_ARG_INCOMP, why));
   PetscCall(HopsSpaceWhere(b, &where));
   for (PetscInt c = 0; c < a->ncells; ++c) {
     const PetscInt o    = where[a->cell[c] - a->cstart];
@@ -38,12 +41,14 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
         diff = PetscMax(diff, PetscAbsReal(x[k] - y[k]));
       }
     }
-    PetscCheck(diff <= 1e-5 * size, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-               "Cell %" PetscInt_FMT
-               " has other corners in the companion: companions are made from the same cells in the same order",
-               a->cell[c]);
+    if (!(diff <= 1e-5 * size))
+      PetscCall(HopsRefuse(why,
+                           "Cell %" PetscInt_FMT
+                           " has other corners in the companion: companions are made from the same cells in the same order",
+                           a->cell[c]));
   }
   PetscCall(PetscFree(where));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a), PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,6 +63,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   HopsLatticeMap m;
   PetscScalar   *x, *xg, *y, *yg;
   PetscInt      *seen;
+  char           why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
@@ -83,17 +89,20 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
         }
         if (!pass && l >= to->nT) continue;
         other = l < to->nT ? y[l] : yg[l - to->nT];
-        PetscCheck(other == PETSC_MAX_REAL || PetscAbsScalar(sum - other) <= 1e-10, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-                   "Cell %" PetscInt_FMT " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
-                   ": the arrays of the two spaces do not number the same lines, faces and directions",
-                   to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family],
-                   l < to->nT ? to->rstart + l : to->ghost[l - to->nT]);
+        if (other != PETSC_MAX_REAL && !(PetscAbsScalar(sum - other) <= 1e-10))
+          PetscCall(HopsRefuse(why,
+                               "Cell %" PetscInt_FMT
+                               " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
+                               ": the arrays of the two spaces do not number the same lines, faces and directions",
+                               to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family],
+                               l < to->nT ? to->rstart + l : to->ghost[l - to->nT]));
       }
     }
     if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, y, yg));
   }
   PetscCall(PetscFree5(x, xg, y, yg, seen));
   PetscCall(HopsLatticeMapDestroy(&m));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

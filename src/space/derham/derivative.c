@@ -19,14 +19,19 @@ static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The error of a rank that owns unknowns which none of its cells touch */
-static PetscErrorCode HopsDerivativeCheckOwned(PetscInt left)
+/* The error where a rank owns unknowns which none of its cells touch; collective */
+static PetscErrorCode HopsDerivativeCheckOwned(HopsSpace to, PetscInt left)
 {
+  char why[HOPS_WHY_LENGTH] = "";
+
   PetscFunctionBegin;
-  PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "%" PetscInt_FMT
-             " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell",
-             left);
+  if (left)
+    PetscCall(
+      HopsRefuse(why,
+                 "%" PetscInt_FMT
+                 " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell",
+                 left));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,7 +80,7 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
         PetscCall(MatSetValues(*D, 1, &row, n, col, value, ADD_VALUES));
       }
     }
-    PetscCall(HopsDerivativeCheckOwned(left));
+    PetscCall(HopsDerivativeCheckOwned(to, left));
   }
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
@@ -200,7 +205,7 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
       } else to->cvals[l - to->nT - to->nG] = sum;
     }
   }
-  PetscCall(HopsDerivativeCheckOwned(left));
+  PetscCall(HopsDerivativeCheckOwned(to, left));
   for (PetscInt e = 0; e < to->ness; ++e) b[to->essT[e]] = to->cvals[to->essC[e] - to->nT - to->nG];
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(VecRestoreArray(y, &b));
