@@ -24,14 +24,16 @@ class Hops(MakefilePackage):
     depends_on("python@3:", type="build")
     depends_on("mpi")
     depends_on("blas")
+    depends_on("lapack")
+    depends_on("hypre")
     depends_on("petsc@3.18:+mpi+shared+double~complex+hypre")
 
-    def flags(self):
+    def variables(self):
         petsc = self.spec["petsc"].prefix
         return ["PETSC_DIR=" + petsc, "PETSC_ARCH=", "OPENMP=" + ("1" if self.spec.satisfies("+openmp") else "0")]
 
     def build(self, spec, prefix):
-        make("lib", *self.flags())
+        make("lib", *self.variables())
 
     def install(self, spec, prefix):
-        make("install-only", "prefix=" + prefix, *self.flags())
+        make("install-only", "prefix=" + prefix, *self.variables())
