@@ -9,9 +9,12 @@ done
 cd r
 version=$(sed -n 's/^#define HOPS_VERSION_[A-Z]* //p' include/hops.h | paste -sd.)
 sed -i 's/UNRELEASED/unstable/' debian/changelog
-export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=n GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=n GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=n GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=n
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 commit() { git add -A && git commit -qm m; }
-release() { config/release "$@" 2>&1 | sed -e "s|$PWD/||g; s|${PWD%/*}/||g; s/${version//./\\.}/VERSION/g; s/^[0-9a-f]\{64\}/SUM/"; }
+release() {
+  config/release "$@" 2>&1 | sed -e "s|$PWD/||g; s|${PWD%/*}/||g; s/${version//./\\.}/VERSION/g; s/^[0-9a-f]\{64\}/SUM/"
+}
 git -c init.defaultBranch=main init -q
 echo "## [$version] - unreleased" >CHANGELOG.md
 commit
