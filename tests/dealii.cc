@@ -273,8 +273,11 @@ static void refusals()
 int main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
+  PetscBool                        alone = PETSC_FALSE;
 
+  PetscOptionsGetBool(NULL, NULL, "-matrixfree_only", &alone, NULL);
   matrixfree();
+  if (alone) return 0;
   elasticity();
   serial();
   hanging(2);

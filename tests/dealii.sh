@@ -1,5 +1,6 @@
 #!/bin/bash
 # The program of docs/guide/dealii.md, as it stands there, and what else hops_dealii.h gives (dealii.cc), through CMake on deal.II.
+# build-guide and build-others make these programs, build/shell, and do not run them.
 set -eu
 what=${*: -1}
 lib=${HOPS_LIB%/*}
@@ -8,10 +9,11 @@ unset PETSC_OPTIONS # deal.II does not free everything before PETSc ends
 block() { sed -n "/^\`\`\`$1 *whole/,/^\`\`\`\$/p" "$HOPS_SOURCE/docs/guide/dealii.md" | sed '/^```/d'; }
 
 block cmake >CMakeLists.txt
-if [ "$what" = guide ]; then block cpp >shell.cc; else cp "$HOPS_SOURCE/tests/dealii.cc" shell.cc; fi
+case $what in *guide) block cpp >shell.cc ;; *) cp "$HOPS_SOURCE/tests/dealii.cc" shell.cc ;; esac
 quietly() { "$@" >log 2>&1 || { cat log; exit 1; }; }
 quietly cmake -S . -B build -Dhops_DIR="$lib/cmake/hops" -DCMAKE_BUILD_TYPE=Release
 quietly cmake --build build
+case $what in build-*) exit ;; esac
 for n in 1 3; do
   echo "$n:"
   case $what in

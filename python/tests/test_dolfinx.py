@@ -60,12 +60,27 @@ def solve(A, b, V, **kwargs):
     return its, y.norm() / x.norm()
 
 
-@pytest.mark.parametrize("dim, p, n", [(2, 2, 8), (2, 5, 6), (3, 2, 4), (3, 4, 3)])
-def test_poisson(dim, p, n):
+def poisson(dim, p, n):
+    """-> space, matrix, right-hand side, on curved cells."""
     V = fem.FunctionSpace(domain(dim, n, 0.1), ("Lagrange", p))
     u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
-    x = ufl.SpatialCoordinate(V.mesh)
-    A, b = assemble(V, ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, ufl.exp(x[0]) * v * ufl.dx, boundary(V, PETSc.ScalarType(0.5)))
+    f = ufl.exp(ufl.SpatialCoordinate(V.mesh)[0])
+    return V, *assemble(V, ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, f * v * ufl.dx, boundary(V, PETSc.ScalarType(0.5)))
+
+
+def elasticity(dim, p, n):
+    """The same, with Lame's parameters 1.25 and 1, held at one side."""
+    V = fem.VectorFunctionSpace(domain(dim, n), ("Lagrange", p))
+    u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+    eps = lambda w: ufl.sym(ufl.grad(w))
+    a = (2.0 * ufl.inner(eps(u), eps(v)) + 1.25 * ufl.div(u) * ufl.div(v)) * ufl.dx
+    bc = boundary(V, np.zeros(dim, dtype=PETSc.ScalarType), lambda x: np.isclose(x[0], 0.0))
+    return V, *assemble(V, a, v[dim - 1] * ufl.dx, bc)
+
+
+@pytest.mark.parametrize("dim, p, n", [(2, 2, 8), (2, 5, 6), (3, 2, 4), (3, 4, 3)])
+def test_poisson(dim, p, n):
+    V, A, b = poisson(dim, p, n)
     its, error = solve(A, b, V)
     print("Poisson, order %d in %dD: %d iterations" % (p, dim, its))
     assert its <= 25 and error < 1e-7
@@ -99,12 +114,7 @@ def test_options_alone_find_the_space_of_a_matrix():
 
 @pytest.mark.parametrize("dim, p, n", [(2, 4, 4), (3, 3, 2)])
 def test_elasticity(dim, p, n):
-    V = fem.VectorFunctionSpace(domain(dim, n), ("Lagrange", p))
-    u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
-    eps = lambda w: ufl.sym(ufl.grad(w))
-    a = (2.0 * ufl.inner(eps(u), eps(v)) + 1.25 * ufl.div(u) * ufl.div(v)) * ufl.dx
-    bc = boundary(V, np.zeros(dim, dtype=PETSc.ScalarType), lambda x: np.isclose(x[0], 0.0))
-    A, b = assemble(V, a, v[dim - 1] * ufl.dx, bc)
+    V, A, b = elasticity(dim, p, n)
     for told, most in ((None, 70), ((1.25, 1.0), 45)):
         its, error = solve(A, b, V, elasticity=told)
         print("elasticity, order %d in %dD, %s: %d iterations" % (p, dim, "told" if told else "not told", its))

@@ -38,6 +38,13 @@ def system(fes, *integrators):
     return hops.mfem.matrix(A), PETSc.Vec().createWithArray(B.GetDataArray().copy(), comm=PETSc.COMM_SELF)
 
 
+def diffusion(dim, p, n, levels):
+    """-> space, matrix, right-hand side."""
+    fes = mfem.FiniteElementSpace(domain(dim, n, levels), mfem.H1_FECollection(p, dim))
+    one = mfem.ConstantCoefficient(1.0)
+    return fes, *system(fes, mfem.DiffusionIntegrator(one))
+
+
 def solve(A, b, fes, **kwargs):
     ksp = PETSc.KSP().create(PETSc.COMM_SELF)
     ksp.setOperators(A)
@@ -55,10 +62,8 @@ def solve(A, b, fes, **kwargs):
 
 @pytest.mark.parametrize("dim, p, n, levels", [(2, 5, 6, 0), (2, 5, 6, 2), (3, 4, 3, 0), (3, 2, 3, 2), (3, 4, 3, 2)])
 def test_diffusion(dim, p, n, levels):
-    mesh = domain(dim, n, levels)
-    fes = mfem.FiniteElementSpace(mesh, mfem.H1_FECollection(p, dim))
-    one = mfem.ConstantCoefficient(1.0)
-    its = solve(*system(fes, mfem.DiffusionIntegrator(one)), fes)
+    fes, A, b = diffusion(dim, p, n, levels)
+    its = solve(A, b, fes)
     print("order %d in %dD, %d levels of hanging nodes: %d iterations" % (p, dim, levels, its))
     assert its <= 25
 
