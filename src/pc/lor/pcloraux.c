@@ -191,8 +191,8 @@ static PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* hypre's cycles of types 11 to 14 take interpolations component by component; the others want them all together,
-   and end by a signal */
+/* hypre's cycles of types 11 to 14 take interpolations component by component; the others want them all
+   together, and end by a signal */
 static PetscErrorCode PCLORCheckCycle(PC inner, const char name[])
 {
   PetscInt    type = 13;
