@@ -380,6 +380,12 @@ int main(int argc, char **argv)
       args: -dim {{2 3}} -levels 2 -order {{1 2 3}} -skew
 
     test:
+      suffix: transient_skew
+      nsize: 3
+      args: -dim {{2 3}} -levels 2 -order 2 -skew -transient
+      output_file: output/forest_skew.out
+
+    test:
       suffix: info
       args: -dim 3 -levels 0 -order 2 -skew -info :dm
       filter: grep -o "functions are projected.*" | sort -u

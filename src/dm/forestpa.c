@@ -91,7 +91,7 @@ static PetscErrorCode HopsForestClone(DM dm, DM *clone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's, and the nodes of cells once more: a process may have faces of a parent without its cell */
+/* Cell by cell, as of a DMPLEX */
 static PetscErrorCode HopsForestProject(DM dm, PetscReal time, HopsFunction *f, void **ctx, InsertMode mode, Vec X)
 {
   HopsForestType *t;
@@ -101,9 +101,13 @@ static PetscErrorCode HopsForestProject(DM dm, PetscReal time, HopsFunction *f, 
   PetscFunctionBegin;
   PetscCall(HopsForestGetType(dm, &t));
   PetscCall(HopsPlexGet(dm, &plex));
-  PetscCall((*t->project)(dm, time, f, ctx, mode, X));
-  if (!plex || !plex->pa || (mode != INSERT_VALUES && mode != INSERT_ALL_VALUES)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plex || !plex->pa) {
+    PetscCall((*t->project)(dm, time, f, ctx, mode, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsForestPrepare(dm, &mesh));
+  PetscCall(HopsPlexGet(mesh, &plex));
+  if (plex) plex->pa = PETSC_TRUE;
   PetscCall(DMProjectFunctionLocal(mesh, time, f, ctx, mode, X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

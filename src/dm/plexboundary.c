@@ -338,7 +338,7 @@ static PetscErrorCode HopsPlexInsertPETSc(DM dm, HopsPlex *plex, PetscBool deriv
   if (parents && plex) PetscCall(DMPlexSetMaxProjectionHeight(dm, 0));
   PetscCall((*PlexInsertBoundary[derivative])(dm, essential, X, t, faces, cells, gradients));
   PetscCall(DMPlexSetMaxProjectionHeight(dm, height));
-  if (parents && plex && X && essential) PetscCall(HopsPlexParentsShare(dm, &plex->parents, X));
+  if (parents && plex && X && essential) PetscCall(HopsPlexParentsShare(dm, &plex->parents, INSERT_BC_VALUES, X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,8 +1,8 @@
 /*
-  Essential values on a DMPLEX with a tree. A process has the parents of its hanging edges and faces, and
-  maybe none of the cells that these belong to: no projection onto its own cells, or onto edges and faces of
-  the label, gives values to the ends of all of them, and PETSc does not send essential values. They are taken
-  from the processes with cells.
+  Values that are projected onto a DMPLEX with a tree, essential ones above all. A process has the parents of
+  its hanging edges and faces, and maybe none of the cells that these belong to: no projection onto its own
+  cells, or onto edges and faces of the label, gives values to all of their points, and PETSc does not send
+  essential ones. They are taken from the processes with cells.
 */
 #include <hops/private/hopsdmimpl.h>
 #include <petscdmplex.h>
@@ -71,7 +71,7 @@ static PetscErrorCode Create(DM dm, PetscSection s, HopsPlexParents *parents)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexParentsShare(DM dm, HopsPlexParents *parents, Vec X)
+PetscErrorCode HopsPlexParentsShare(DM dm, HopsPlexParents *parents, InsertMode mode, Vec X)
 {
   PetscSection    s;
   HopsPlexParents p;
@@ -96,16 +96,21 @@ PetscErrorCode HopsPlexParentsShare(DM dm, HopsPlexParents *parents, Vec X)
   PetscCall(PetscSFBcastBegin(p->sf, MPIU_REAL, sum, mine, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(p->sf, MPIU_REAL, sum, mine, MPI_REPLACE));
   PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
-  for (PetscInt q = pStart; q < pEnd; ++q) { /* essential entries alone */
-    PetscInt        off, ncon;
-    const PetscInt *con;
+  for (PetscInt q = pStart; q < pEnd; ++q) {
+    PetscInt        off, dof, ncon;
+    const PetscInt *con = NULL;
 
+    PetscCall(PetscSectionGetDof(s, q, &dof));
     PetscCall(PetscSectionGetConstraintDof(s, q, &ncon));
-    if (!ncon) continue;
-    PetscCall(PetscSectionGetConstraintIndices(s, q, &con));
+    if (ncon) PetscCall(PetscSectionGetConstraintIndices(s, q, &con));
     PetscCall(PetscSectionGetOffset(s, q, &off));
-    for (PetscInt k = 0; k < ncon; ++k)
-      if (p->covered[off + con[k]] == 0.0) x[off + con[k]] = mine[off + con[k]];
+    for (PetscInt k = 0, n = 0; k < dof; ++k) {
+      const PetscBool fixed = n < ncon && con[n] == k ? PETSC_TRUE : PETSC_FALSE;
+
+      n += fixed ? 1 : 0;
+      if (mode != INSERT_ALL_VALUES && fixed != (mode == INSERT_BC_VALUES ? PETSC_TRUE : PETSC_FALSE)) continue;
+      if (p->covered[off + k] == 0.0) x[off + k] = mine[off + k];
+    }
   }
   PetscCall(VecRestoreArray(X, &x));
   PetscCall(PetscFree2(mine, sum));

@@ -64,9 +64,10 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
-/* src/dm/plexparents.c: essential values of a local vector that no cell of this process has, from others; the
-   object is made where it is NULL. Collective */
-PETSC_INTERN PetscErrorCode HopsPlexParentsShare(DM, HopsPlexParents *, Vec);
+/* src/dm/plexparents.c: values of a local vector that no cell of this process has, from others: INSERT_VALUES
+   all but the essential ones, INSERT_BC_VALUES these, INSERT_ALL_VALUES both; the object is made where it is
+   NULL. Collective */
+PETSC_INTERN PetscErrorCode HopsPlexParentsShare(DM, HopsPlexParents *, InsertMode, Vec);
 PETSC_INTERN PetscErrorCode HopsPlexParentsDestroy(HopsPlexParents *);
 /* PETSc's residual of a value of a natural condition */
 PETSC_INTERN PetscErrorCode HopsPlexTermResidual(DM, HopsPlex *, PetscReal t, PetscWeakForm, PetscFormKey, Vec X, Vec Xt, Vec F);
