@@ -325,6 +325,23 @@ static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool deriv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's, on a mesh with a tree cell by cell: on faces alone PETSc takes the affine map of three corners */
+static PetscErrorCode HopsPlexInsertPETSc(DM dm, HopsPlex *plex, PetscBool derivative, PetscBool essential, Vec X, PetscReal t,
+                                          Vec faces, Vec cells, Vec gradients)
+{
+  PetscSection parents;
+  PetscInt     height;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetTree(dm, &parents, NULL, NULL, NULL, NULL));
+  PetscCall(DMPlexGetMaxProjectionHeight(dm, &height));
+  if (parents && plex) PetscCall(DMPlexSetMaxProjectionHeight(dm, 0));
+  PetscCall((*PlexInsertBoundary[derivative])(dm, essential, X, t, faces, cells, gradients));
+  PetscCall(DMPlexSetMaxProjectionHeight(dm, height));
+  if (parents && plex && X && essential) PetscCall(HopsPlexParentsShare(dm, &plex->parents, INSERT_BC_VALUES, X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPlexInsert(DM dm, PetscBool derivative, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells,
                                      Vec gradients)
 {
@@ -340,7 +357,7 @@ static PetscErrorCode HopsPlexInsert(DM dm, PetscBool derivative, PetscBool esse
     PetscCall(HopsPlexTryBoundary(dm, plex, derivative, X, t, &can));
     PetscCall(PetscLogEventEnd(HopsEvent.essential, dm, X, 0, 0));
   }
-  if (!can) PetscCall((*PlexInsertBoundary[derivative])(dm, essential, X, t, faces, cells, gradients));
+  if (!can) PetscCall(HopsPlexInsertPETSc(dm, plex, derivative, essential, X, t, faces, cells, gradients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

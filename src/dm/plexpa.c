@@ -1,5 +1,5 @@
 /*
-  Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa.
+  Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa. Those with a DMForest: forestpa.c.
 
   PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls
   PETSc's and wraps operations: creatematrix, clone, createsubdm, setfromoptions, createcoordinatedm and
@@ -52,6 +52,7 @@ static PetscErrorCode HopsPlexFree(HopsContainerCtx ctx)
 
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualReset(plex));
+  PetscCall(HopsPlexParentsDestroy(&plex->parents));
   PetscCall(PetscFree(plex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,6 +103,7 @@ static PetscErrorCode HopsPlexHasOverlap(DM dm, HopsPlex *plex, PetscBool *overl
   const PetscInt *leaves;
 
   PetscFunctionBegin;
+  PetscCall(HopsDMGetPlex(dm, &dm));
   PetscCall(DMGetPointSF(dm, &sf));
   PetscCall(PetscObjectGetId((PetscObject)sf, &id));
   if (id != plex->sfid) {
@@ -122,7 +124,8 @@ static PetscErrorCode HopsPlexHasOverlap(DM dm, HopsPlex *plex, PetscBool *overl
 
 #define HOPS_OVERLAP_REMEDY \
   "use -dm_mat_type " MATPA \
-  " and -hops_residual together, on continuous Lagrange fields, or distribute the mesh without overlap (-dm_distribute_overlap 0)"
+  " and -hops_residual together, on continuous Lagrange fields, or distribute the mesh without overlap (-dm_distribute_overlap " \
+  "0; of a DMForest -dm_forest_partition_overlap 0)"
 
 /* Refuses PETSc's assembly where the residual is hops' */
 static PetscErrorCode HopsPlexCheckAssembly(DM dm)
@@ -145,7 +148,7 @@ static PetscErrorCode HopsPlexCheckAssembly(DM dm)
 static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
 {
   HopsPlex *plex;
-  PetscBool overlap;
+  PetscBool overlap, mesh;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -153,10 +156,12 @@ static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexHasOverlap(dm, plex, &overlap));
   if (!plex->residual && !overlap) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!plex->residual)
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &mesh));
+  if (!mesh) PetscCall(PetscInfo(dm, "residuals on a DMForest are left to PETSc\n"));
+  if (mesh && !plex->residual)
     PetscCall(
       PetscInfo(dm, "residual by sum factorisation, as by -hops_residual: PETSc's counts cells of the overlap on every rank\n"));
-  PetscCall(HopsPlexResidual(dm, plex, t, X, Xt, F, done));
+  if (mesh) PetscCall(HopsPlexResidual(dm, plex, t, X, Xt, F, done));
   PetscCheck(*done || !overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "The mesh has overlapping partitions, whose cells PETSc's residual counts on every rank, and hops cannot evaluate "
              "this one (-info says why): " HOPS_OVERLAP_REMEDY);
@@ -305,25 +310,34 @@ PetscErrorCode HopsPlexSwap(DM dm, HopsPlex *plex)
 static PetscErrorCode HopsPlexHook(DM dm, Vec g, InsertMode mode, Vec l, void *ctx)
 {
   HopsPlex *plex;
+  PetscBool mesh;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
   if (plex) PetscCall(HopsPlexSwap(dm, plex));
-  PetscCall(HopsPlexSetSectionSF(dm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &mesh));
+  if (mesh) PetscCall(HopsPlexSetSectionSF(dm));
+  else if (plex && plex->pa) PetscCall(HopsForestPrepare(dm, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsPlexLocalHook(DM dm, Vec l, InsertMode mode, Vec g, void *ctx)
 {
+  PetscBool mesh;
+
   PetscFunctionBegin;
-  PetscCall(HopsPlexSetSectionSF(dm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &mesh));
+  if (mesh) PetscCall(HopsPlexSetSectionSF(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
+PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
 {
+  PetscBool mesh;
+
   PetscFunctionBegin;
-  PetscCall(HopsPlexWrapBoundary(dm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &mesh));
+  if (mesh) PetscCall(HopsPlexWrapBoundary(dm));
   if (plex->hooked) PetscFunctionReturn(PETSC_SUCCESS);
   plex->hooked = PETSC_TRUE;
   PetscCall(DMGlobalToLocalHookAdd(dm, HopsPlexHook, NULL, NULL));
@@ -334,24 +348,39 @@ static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
 /* ------------------------------------- wrapped operations ------------------------------------- */
 
 /* The request moves from the DM's matrix type to hops' own mark: the DM keeps an assembled type, for mass
-   matrices and interpolation */
-static PetscErrorCode HopsPlexTakeRequest(DM dm, HopsPlex *plex)
+   matrices and interpolation. Of a forest, which has none, it stays, too: adapted forests get it */
+PetscErrorCode HopsPlexTakeRequest(DM dm, HopsPlex *plex)
 {
-  PetscBool pa;
+  PetscBool pa, mesh;
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(dm->mattype, MATPA, &pa));
   if (!pa) PetscFunctionReturn(PETSC_SUCCESS);
   plex->pa = PETSC_TRUE;
-  PetscCall(DMSetMatType(dm, MATAIJ));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &mesh));
+  if (mesh) PetscCall(DMSetMatType(dm, MATAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexCreateMatrixPA(DM dm, Mat *A)
+{
+  char      type[64];
+  PetscBool skip = dm->prealloc_skip;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(type, dm->mattype ? dm->mattype : MATAIJ, sizeof(type)));
+  PetscCall(DMSetMatType(dm, MATPA));
+  PetscCall(DMSetMatrixPreallocateSkip(dm, PETSC_TRUE));
+  PetscCall((*PlexCreateMatrix)(dm, A));
+  PetscCall(DMSetMatrixPreallocateSkip(dm, skip));
+  PetscCall(DMSetMatType(dm, type));
+  PetscCall(PetscInfo(dm, "matrix-free operator in place of an assembled matrix of type %s\n", type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
 {
   HopsPlex *plex;
-  char      type[64];
-  PetscBool skip = dm->prealloc_skip;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
@@ -360,15 +389,9 @@ static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
     PetscCall((*PlexCreateMatrix)(dm, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscStrncpy(type, dm->mattype ? dm->mattype : MATAIJ, sizeof(type)));
-  PetscCall(DMSetMatType(dm, MATPA));
-  PetscCall(DMSetMatrixPreallocateSkip(dm, PETSC_TRUE));
-  PetscCall((*PlexCreateMatrix)(dm, A));
-  PetscCall(DMSetMatrixPreallocateSkip(dm, skip));
-  PetscCall(DMSetMatType(dm, type));
+  PetscCall(HopsPlexCreateMatrixPA(dm, A));
   PetscCall(HopsPlexAddHook(dm, plex));
   PetscCall(HopsPlexSwap(dm, plex));
-  PetscCall(PetscInfo(dm, "matrix-free operator in place of an assembled matrix of type %s\n", type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -490,9 +513,27 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPlexAddState(DM dm)
+{
+  HopsPlex      *plex;
+  PetscContainer c;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexGet(dm, &plex));
+  if (plex) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&plex));
+  plex->check = PETSC_TRUE;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+  PetscCall(PetscContainerSetPointer(c, plex));
+  PetscCall(HopsContainerSetDestroy(c, HopsPlexFree));
+  PetscCall(PetscObjectCompose((PetscObject)dm, "HopsPlex", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  PetscCall(PetscObjectAddOptionsHandler((PetscObject)dm, HopsPlexOptions, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPlexWrap(DM dm)
 {
-  HopsPlex *plex;
   PetscBool same;
 
   PetscFunctionBegin;
@@ -519,19 +560,7 @@ static PetscErrorCode HopsPlexWrap(DM dm)
     dm->ops->createcoordinatedm = HopsPlexCreateCoordinateDM;
   }
   PetscCall(HopsPlexWrapProject(dm));
-  PetscCall(HopsPlexGet(dm, &plex));
-  if (!plex) {
-    PetscContainer c;
-
-    PetscCall(PetscNew(&plex));
-    plex->check = PETSC_TRUE;
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
-    PetscCall(PetscContainerSetPointer(c, plex));
-    PetscCall(HopsContainerSetDestroy(c, HopsPlexFree));
-    PetscCall(PetscObjectCompose((PetscObject)dm, "HopsPlex", (PetscObject)c));
-    PetscCall(PetscContainerDestroy(&c));
-    PetscCall(PetscObjectAddOptionsHandler((PetscObject)dm, HopsPlexOptions, NULL, NULL));
-  }
+  PetscCall(HopsPlexAddState(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -554,5 +583,6 @@ PetscErrorCode HopsPlexRegister(void)
   if (create == HopsPlexCreate) PetscFunctionReturn(PETSC_SUCCESS);
   PlexCreate = create;
   PetscCall(DMRegister(DMPLEX, HopsPlexCreate));
+  PetscCall(HopsForestRegister());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -205,6 +205,13 @@ static PetscErrorCode HopsPlexProjectLocal(DM dm, PetscReal t, HopsFunction *f, 
     if (!f[i]) can = PETSC_FALSE;
   if (can) PetscCall(HopsPlexProject(dm, plex, t, f, ctx, mode, X, &done));
   if (!done) PetscCall((*PlexProject)(dm, t, f, ctx, mode, X));
+  if (!done && plex && plex->pa) {
+    PetscSection parents;
+
+    PetscCall(DMPlexGetTree(dm, &parents, NULL, NULL, NULL, NULL));
+    if (parents && (mode == INSERT_VALUES || mode == INSERT_ALL_VALUES || mode == INSERT_BC_VALUES))
+      PetscCall(HopsPlexParentsShare(dm, &plex->parents, mode, X));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

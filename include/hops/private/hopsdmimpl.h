@@ -6,6 +6,7 @@
 
 typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
 typedef struct _HopsPlexFaces    *HopsPlexFaces;    /* boundary residuals on a device */
+typedef struct _HopsPlexParents  *HopsPlexParents;  /* essential values of a mesh with a tree */
 /* a function of a PetscDS, of time and position */
 typedef PetscErrorCode (*HopsFunction)(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx);
 typedef enum {
@@ -36,12 +37,24 @@ typedef struct {
   HopsPointCells   points;      /* the same where the device is, or NULL */
   HopsPlexFaces    faces;       /* of the boundary there */
   HopsPlexBoundary boundary[2]; /* essential values, their time derivatives */
+  HopsPlexParents  parents;     /* those that no cell of this process has; or NULL */
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */
 PETSC_INTERN PetscErrorCode HopsPlexRegister(void);
 /* the state of a DM, or NULL */
 PETSC_INTERN PetscErrorCode HopsPlexGet(DM, HopsPlex **);
+/* gives it to a new DM, with the options */
+PETSC_INTERN PetscErrorCode HopsPlexAddState(DM);
+/* -dm_mat_type pa becomes a mark of the state; what local functions of the DM need, from then on */
+PETSC_INTERN PetscErrorCode HopsPlexTakeRequest(DM, HopsPlex *);
+PETSC_INTERN PetscErrorCode HopsPlexAddHook(DM, HopsPlex *);
+/* a matrix of type pa of a DMPLEX, whether it asked for one or not */
+PETSC_INTERN PetscErrorCode HopsPlexCreateMatrixPA(DM, Mat *);
+/* src/dm/forestpa.c: registers the types of DMForest anew, where PETSc has them */
+PETSC_INTERN PetscErrorCode HopsForestRegister(void);
+/* the mesh (borrowed; or NULL) that local functions of a forest work on, as PETSc's projections need it */
+PETSC_INTERN PetscErrorCode HopsForestPrepare(DM, DM *plex);
 /* F += the residual of the DM's PetscDS; done is false where hops cannot (F is then untouched) */
 PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);
@@ -51,6 +64,11 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
+/* src/dm/plexparents.c: values of a local vector that no cell of this process has, from others: INSERT_VALUES
+   all but the essential ones, INSERT_BC_VALUES these, INSERT_ALL_VALUES both; the object is made where it is
+   NULL. Collective */
+PETSC_INTERN PetscErrorCode HopsPlexParentsShare(DM, HopsPlexParents *, InsertMode, Vec);
+PETSC_INTERN PetscErrorCode HopsPlexParentsDestroy(HopsPlexParents *);
 /* PETSc's residual of a value of a natural condition */
 PETSC_INTERN PetscErrorCode HopsPlexTermResidual(DM, HopsPlex *, PetscReal t, PetscWeakForm, PetscFormKey, Vec X, Vec Xt, Vec F);
 /* src/dm/plexfaces.c: F += the boundary residual, where a device does it: else done is false, and F as it

@@ -145,7 +145,11 @@ PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const Ho
 PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscInt order, PetscSection *);
 /* the maps of a refined mesh from those of its coarse DM */
 PETSC_INTERN PetscErrorCode HopsPlexRefineGeometry(DM, HopsSpace);
-PETSC_INTERN PetscErrorCode HopsCheckPlex(DM, PetscInt *dim);
+/* the DM itself, or the mesh of a DMForest, whose vectors are the forest's (borrowed); NULL of any other DM.
+   Collective */
+PETSC_INTERN PetscErrorCode HopsDMGetPlex(DM, DM *plex);
+/* the same; any other DM is refused */
+PETSC_INTERN PetscErrorCode HopsCheckPlex(DM, DM *plex, PetscInt *dim);
 /* the points, ascending, in the closures of the label's values; collective */
 PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt *n,
                                                     PetscInt *points[]);

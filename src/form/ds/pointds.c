@@ -63,6 +63,8 @@ PetscErrorCode HopsAuxCreate(DM dm, DMLabel label, PetscInt value, PetscInt cell
   PetscCall(DMGetAuxiliaryVec(dm, label, value, 0, &aux->v)); /* that of the region, else that of the mesh */
   if (!aux->v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetDM(aux->v, &aux->dm));
+  PetscCall(HopsDMGetPlex(aux->dm, &aux->dm));
+  PetscCheck(aux->dm, PETSC_COMM_SELF, PETSC_ERR_SUP, "An auxiliary vector is of a DM that is neither a DMPLEX nor a DMForest");
   PetscCall(DMGetEnclosureRelation(aux->dm, dm, &aux->enclosure));
   PetscCall(DMGetEnclosurePoint(aux->dm, dm, aux->enclosure, cell, &cell));
   PetscCall(HopsDMGetCellDS(aux->dm, cell, &aux->ds));

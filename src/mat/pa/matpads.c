@@ -39,6 +39,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
 {
   Mat_PA   *pa;
   HopsForm  form;
+  PetscInt  dim;
   PetscBool pre;
 
   PetscFunctionBegin;
@@ -47,6 +48,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->form->space && pa->form->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
+  PetscCall(HopsCheckPlex(dm, &dm, &dim));
   PetscCall(HopsDSCheck(dm, PETSC_TRUE));
   PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, PETSC_TRUE, PETSC_TRUE, &form));
@@ -118,9 +120,11 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
 PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift)
 {
   Mat_PA   *pa;
+  PetscInt  dim;
   PetscBool changed;
 
   PetscFunctionBegin;
+  PetscCall(HopsCheckPlex(dm, &dm, &dim));
   PetscCall(MatPAGetData(A, &pa));
   if (!pa->form->jacobian) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
   PetscCheck(pa->form->jacobian->dm == dm && pa->form->jacobian->preconditioner == preconditioner, PetscObjectComm((PetscObject)A),

@@ -361,15 +361,14 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
   Mat_PA   *pa;
   HopsSpace sp;
-  DM        dm   = NULL;
-  PetscBool plex = PETSC_FALSE;
+  DM        dm = NULL, plex = NULL;
   PetscInt  n;
 
   PetscFunctionBegin;
   PetscCall(PCLORGetOperatorPA(pc, lor, &pa));
   lor->points = pa ? PCLORGetPoints(pa) : HOPS_LOR_INSIDE;
   PetscCall(PCLORFindDM(pc, &dm));
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
+  if (dm) PetscCall(HopsDMGetPlex(dm, &plex));
   lor->unknown = PETSC_FALSE;
   lor->nfound  = 0;
   PetscCall(PetscFree(lor->dirichlet));
@@ -385,12 +384,13 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   } else if (sp) {
     PetscCall(PCLORGetFormSpace(pc, lor, pa, sp));
   } else if (plex) {
-    PetscCall(PCLORGetFormDM(pc, lor, dm));
-    if (!pa) PetscCall(PCLORFindPoints(dm, &lor->points));
+    PetscCall(PCLORGetFormDM(pc, lor, plex));
+    if (!pa) PetscCall(PCLORFindPoints(plex, &lor->points));
     lor->source = HOPS_SOURCE_DM;
   } else
     SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE,
-            "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA "
+            "%s finds no finite element space: give the solver a DMPlex or DMForest with a PetscFE (KSPSetDM(), SNESSetDM()), a "
+            "MATPA "
             "operator, or a space by MatSetHopsSpace(), DMSetHopsSpace(), or %sSetSpace() after PCSetType()%s%s",
             lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(HopsSpaceSetVecTypeFromMat(lor->form->space, pc->pmat));

@@ -177,7 +177,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
   cells = fine->cells;
   if (!same) {
-    PetscCall(HopsCheckPlex(dm, &dim));
+    PetscCall(HopsCheckPlex(dm, &dm, &dim));
     PetscCheck(dim == fine->dim, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
                "The coarse mesh has dimension %" PetscInt_FMT " and the fine one %" PetscInt_FMT
                ": coarse meshes are those of the fine one's hierarchy (DMRefine())",

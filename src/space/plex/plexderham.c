@@ -120,7 +120,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamil
     HopsValidHeader(label, DMLABEL_CLASSID, 3);
     HopsValidArray(nv, values, 5);
   }
-  PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(HopsCheckPlex(dm, &dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
   PetscCall(HopsSpaceSetBackendFromDM(sp, dm));

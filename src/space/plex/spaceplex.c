@@ -90,15 +90,12 @@ PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const HopsPlexUn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
+PetscErrorCode HopsCheckPlex(DM dm, DM *plex, PetscInt *dim)
 {
-  PetscBool plex;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
-  PetscCheck(plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "The DM has type %s; hops takes a DMPLEX, into which DMConvert() turns a DMForest, or arrays "
-             "(HopsSpaceCreateFromArrays())",
+  PetscCall(HopsDMGetPlex(dm, plex));
+  PetscCheck(*plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The DM has type %s; hops takes a DMPLEX, a DMForest, or arrays (HopsSpaceCreateFromArrays())",
              ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(unset)");
   PetscCall(DMGetDimension(dm, dim));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,7 +112,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscInt        dim, nf, order;
 
   PetscFunctionBegin;
-  PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(HopsCheckPlex(dm, &dm, &dim));
   PetscCall(DMGetNumFields(dm, &nf));
   PetscCheck(nf == 1, comm, PETSC_ERR_SUP,
              "The DM has %" PetscInt_FMT " fields where a low-order-refined matrix, or a HopsSpace, has one: use PCFIELDSPLIT "
@@ -200,8 +197,8 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscInt order, PetscSection *section)
   The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The
   element maps are those of the DM's coordinate field, of any order.
 
-  A mesh with a tree (`DMPlexSetTree()`, or a converted `DMFOREST`) may have hanging nodes, on the host.
-  Neighbours differ by one level.
+  A mesh with a tree (`DMPlexSetTree()`) and a `DMFOREST` may have hanging nodes, on the host. Neighbours
+  differ by one level.
 
   A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises
   `PETSC_ERR_SUP`.
@@ -213,13 +210,14 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   HopsSpace        sp;
   HopsPlexUnknowns u;
   PetscSection     s;
-  PetscInt        *node, nc;
+  PetscInt        *node, nc, dim;
   char             what[32];
 
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
   HopsValidPointer(space, 2);
   PetscCall(HopsInitialize());
+  PetscCall(HopsCheckPlex(dm, &dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
   PetscCheck(nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,

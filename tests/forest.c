@@ -1,0 +1,393 @@
+static char help[] = "A DMForest of p4est in a code of PETSc's alone: solutions beside those of PETSc's assembled matrix.\n\
+  -dim <d> -order <p> -levels <l> : refined l times, some cells each time\n\
+  -skew : cells are no boxes, and the solution is linear; the mesh beside is converted, with projection height 0\n\
+  -aux : the coefficient is an auxiliary field\n\
+  -options : those of the forest are set before it is refined; else of each\n\
+  -transient : steps of a TS\n\n";
+
+#include "hopstest.h"
+#include <petscdmforest.h>
+#include <petscds.h>
+#include <petscsnes.h>
+#include <petscts.h>
+
+static PetscBool skew = PETSC_FALSE, aux = PETSC_FALSE, transient = PETSC_FALSE;
+
+static PetscErrorCode U(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscReal z = dim > 2 ? x[2] : 0.5;
+
+  u[0] = skew ? 1.0 - 2.0 * x[0] + 3.0 * x[1] + z : PetscSinReal(2.0 * x[0] + x[1]) * PetscExpReal(z);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Kappa(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = 1.0 + x[0] + 2.0 * x[1] * x[1];
+  return PETSC_SUCCESS;
+}
+
+static void F0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f0[])
+{
+  f0[0] = (u_t ? u_t[0] : 0.0) - constants[0] * x[0] * x[1];
+}
+
+static void F1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt numConstants, const PetscScalar constants[], PetscScalar f1[])
+{
+  for (PetscInt d = 0; d < dim; ++d) f1[d] = (NfAux ? a[0] : 1.0) * u_x[d];
+}
+
+static void G0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g0[])
+{
+  g0[0] = shift;
+}
+
+static void G3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g3[])
+{
+  for (PetscInt d = 0; d < dim; ++d) g3[d * dim + d] = NfAux ? a[0] : 1.0;
+}
+
+/* a box of 2 x 2 (x 2) trees; with -skew its vertices are moved */
+static PetscErrorCode CreateBase(PetscInt dim, DM *base)
+{
+  const PetscInt faces[3] = {2, 2, 2};
+  Vec            v;
+  PetscScalar   *x;
+  PetscInt       n;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, base));
+  if (!skew) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetCoordinatesLocal(*base, &v));
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArray(v, &x));
+  for (PetscInt i = 0; i < n; i += dim) {
+    const PetscReal a = PetscRealPart(x[i]), b = PetscRealPart(x[i + 1]), c = dim > 2 ? PetscRealPart(x[i + 2]) : 0.0;
+
+    x[i] += 0.2 * a * b + 0.1 * b * c;
+    x[i + 1] += 0.15 * a * a - 0.1 * c * b;
+    if (dim > 2) x[i + 2] += 0.2 * a * b - 0.1 * c * a;
+  }
+  PetscCall(VecRestoreArray(v, &x));
+  PetscCall(DMSetCoordinatesLocal(*base, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* refines cells by what a function of their centroid says, the same on any number of ranks */
+static PetscErrorCode Refine(DM *forest, PetscInt level)
+{
+  DM       fine, plex;
+  DMLabel  label;
+  PetscInt cStart, cEnd, dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMConvert(*forest, DMPLEX, &plex));
+  PetscCall(DMGetDimension(plex, &dim));
+  PetscCall(DMPlexGetHeightStratum(plex, 0, &cStart, &cEnd));
+  PetscCall(DMLabelCreate(PETSC_COMM_SELF, "adapt", &label));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscReal x[3] = {0, 0, 0}, s;
+
+    PetscCall(DMPlexComputeCellGeometryFVM(plex, c, NULL, x, NULL));
+    s = PetscSinReal(37.0 * x[0] + 51.0 * x[1] + 23.0 * x[2] + level);
+    if (s > 0.5) PetscCall(DMLabelSetValue(label, c, DM_ADAPT_REFINE));
+  }
+  PetscCall(DMDestroy(&plex));
+  PetscCall(DMForestTemplate(*forest, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMForestSetAdaptivityLabel(fine, label));
+  PetscCall(DMLabelDestroy(&label));
+  PetscCall(DMSetUp(fine));
+  PetscCall(DMForestSetAdaptivityForest(fine, NULL));
+  PetscCall(DMDestroy(forest));
+  *forest = fine;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateForest(PetscInt dim, PetscInt levels, const char prefix[], PetscBool early, DM *forest)
+{
+  DM base;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBase(dim, &base));
+  PetscCall(DMConvert(base, dim == 2 ? DMP4EST : DMP8EST, forest));
+  PetscCall(DMDestroy(&base));
+  PetscCall(DMSetOptionsPrefix(*forest, prefix));
+  if (early) PetscCall(DMSetFromOptions(*forest));
+  PetscCall(DMForestSetInitialRefinement(*forest, dim == 2 ? 1 : 0));
+  PetscCall(DMSetUp(*forest));
+  for (PetscInt l = 0; l < levels; ++l) PetscCall(Refine(forest, l));
+  PetscCall(DMSetOptionsPrefix(*forest, prefix));
+  if (!early) PetscCall(DMSetFromOptions(*forest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetFields(DM dm, PetscInt dim, PetscInt p, PetscInt nc)
+{
+  const PetscInt    one                                                                               = 1;
+  const PetscScalar source                                                                            = skew ? 0.0 : 3.0;
+  PetscErrorCode (*kappa[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {Kappa};
+  PetscFE fe;
+  PetscDS ds;
+  DMLabel label;
+  DM      adm;
+  Vec     a;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, p, PETSC_DETERMINE, &fe));
+  PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetResidual(ds, 0, F0, F1));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, transient ? G0 : NULL, NULL, NULL, G3));
+  PetscCall(PetscDSSetConstants(ds, 1, (PetscScalar *)&source));
+  PetscCall(DMGetLabel(dm, "marker", &label));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, (HopsVoidFn)U, NULL, NULL, NULL));
+  if (aux) {
+    PetscFE one_fe;
+
+    PetscCall(DMClone(dm, &adm));
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, 1, PETSC_DETERMINE, &one_fe));
+    PetscCall(PetscFECopyQuadrature(fe, one_fe));
+    PetscCall(DMSetField(adm, 0, NULL, (PetscObject)one_fe));
+    PetscCall(DMCreateDS(adm));
+    PetscCall(PetscFEDestroy(&one_fe));
+    PetscCall(DMCreateLocalVector(adm, &a));
+    PetscCall(DMProjectFunctionLocal(adm, 0.0, kappa, NULL, INSERT_ALL_VALUES, a));
+    PetscCall(DMSetAuxiliaryVec(dm, NULL, 0, 0, a));
+    PetscCall(VecDestroy(&a));
+    PetscCall(DMDestroy(&adm));
+  }
+  PetscCall(PetscFEDestroy(&fe));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(DM dm, const char prefix[], PetscBool pa, Vec *u, PetscInt *its, PetscReal *error)
+{
+  PetscErrorCode (*exact[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {U};
+  SNES      snes;
+  TS        ts = NULL;
+  KSP       ksp;
+  Mat       J;
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(dm, u));
+  if (transient) {
+    PetscCall(DMTSSetBoundaryLocal(dm, DMPlexTSComputeBoundary, NULL));
+    PetscCall(DMTSSetIFunctionLocal(dm, DMPlexTSComputeIFunctionFEM, NULL));
+    PetscCall(DMTSSetIJacobianLocal(dm, DMPlexTSComputeIJacobianFEM, NULL));
+    PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+    PetscCall(TSSetDM(ts, dm));
+    PetscCall(TSSetType(ts, TSBEULER));
+    PetscCall(TSSetTimeStep(ts, 0.01));
+    PetscCall(TSSetMaxSteps(ts, 3));
+    PetscCall(TSSetMaxTime(ts, 1.0));
+    PetscCall(TSGetSNES(ts, &snes));
+  } else {
+    PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+    PetscCall(SNESSetDM(snes, dm));
+  }
+  PetscCall(SNESSetType(snes, SNESKSPONLY));
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-14, 0.0, PETSC_DEFAULT, 5000));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(SNESSetOptionsPrefix(snes, prefix));
+  PetscCall(SNESSetFromOptions(snes));
+  if (ts) {
+    PetscCall(DMProjectFunction(dm, 0.0, exact, NULL, INSERT_VALUES, *u));
+    PetscCall(TSSetOptionsPrefix(ts, prefix));
+    PetscCall(TSSetFromOptions(ts));
+    PetscCall(TSSolve(ts, *u));
+  } else PetscCall(SNESSolve(snes, NULL, *u));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SNESGetJacobian(snes, &J, NULL, NULL, NULL));
+  PetscCall(PetscObjectTypeCompare((PetscObject)J, MATPA, &same));
+  if (same != pa) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the matrix is %s\n", same ? "matrix-free" : "ASSEMBLED"));
+  PetscCall(DMComputeL2Diff(dm, 0.0, exact, NULL, *u, error));
+  if (ts) PetscCall(TSDestroy(&ts));
+  else PetscCall(SNESDestroy(&snes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  return U(dim, 0.0, x, nc, u, ctx);
+}
+
+/* PETSc's has wrong essential values on several processes, too */
+static PetscErrorCode ComputeError(DM dm, Vec u, PetscReal *error)
+{
+  HopsSpace sp;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, Exact, NULL));
+  PetscCall(HopsSpaceComputeL2Error(sp, u, Exact, NULL, error));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* prefix, and what it is */
+static const char *const Runs[3][2] = {{"pa_", "matrix-free forest"}, {"aij_", "assembled forest"}, {"plex_", "converted forest"}};
+
+static PetscErrorCode Compare(PetscInt dim, PetscInt p, PetscInt levels, PetscBool early)
+{
+  DM          dm;
+  Vec         u, v;
+  PetscReal   error, norm, e, exact;
+  PetscInt    its;
+  PetscBool   numbers;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-numbers", &numbers));
+  PetscCall(CreateForest(dim, levels, "petsc_", early, &dm));
+  if (skew || aux) {
+    DM plex;
+
+    PetscCall(DMConvert(dm, DMPLEX, &plex));
+    if (skew) PetscCall(DMPlexSetMaxProjectionHeight(plex, 0));
+    PetscCall(DMDestroy(&dm));
+    dm = plex;
+  }
+  PetscCall(SetFields(dm, dim, p, 1));
+  PetscCall(Solve(dm, "petsc_", PETSC_FALSE, &u, &its, &exact));
+  PetscCall(VecNorm(u, NORM_INFINITY, &norm));
+  if (numbers) {
+    PetscInt n;
+
+    PetscCall(VecGetSize(u, &n));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc: %" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, error %g\n", n, its,
+                          (double)exact));
+  }
+  PetscCall(DMDestroy(&dm));
+  for (PetscInt i = 0; i < 3; ++i) {
+    PetscCall(CreateForest(dim, levels, Runs[i][0], early, &dm));
+    if (i == 2) {
+      DM plex;
+
+      PetscCall(DMConvert(dm, DMPLEX, &plex));
+      PetscCall(DMPlexSetMaxProjectionHeight(plex, 0));
+      PetscCall(DMSetOptionsPrefix(plex, Runs[i][0]));
+      PetscCall(DMSetFromOptions(plex));
+      PetscCall(DMDestroy(&dm));
+      dm = plex;
+    } else if (i == 1 && (skew || aux)) { /* PETSc's has wrong boundary values; 3.18's frees auxiliary vectors too often */
+      PetscCall(DMDestroy(&dm));
+      continue;
+    }
+    PetscCall(SetFields(dm, dim, p, 1));
+    PetscCall(Solve(dm, Runs[i][0], i == 1 ? PETSC_FALSE : PETSC_TRUE, &v, &its, &error));
+    if (skew) PetscCall(ComputeError(dm, v, &error));
+    if (skew && error > 1e-10) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ERROR %g\n", (double)error));
+    if (skew && size > 1) PetscCall(VecCopy(v, u)); /* PETSc's has wrong values on edges of parents */
+    PetscCall(VecAXPY(v, -1.0, u));
+    PetscCall(VecNorm(v, NORM_INFINITY, &e));
+    if (numbers)
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, difference %g\n", Runs[i][1], its, (double)(e / norm)));
+    else if (e > 1e-10 * norm) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: DIFFERENT by %g\n", Runs[i][1], (double)(e / norm)));
+    else if (its > 60 && !transient)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: MANY iterations, %" PetscInt_FMT "\n", Runs[i][1], its));
+    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the same\n", Runs[i][1]));
+    PetscCall(VecDestroy(&v));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscCall(VecDestroy(&u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  dim = 2, p = 2, levels = 2;
+  PetscBool early = PETSC_FALSE;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-levels", &levels, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-skew", &skew));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-aux", &aux));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-options", &early));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-transient", &transient));
+  PetscCall(Compare(dim, p, levels, early));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: p4est
+
+  testset:
+    args: -pa_dm_mat_type pa -pa_pc_type lor -aij_pc_type lor -plex_dm_mat_type pa -plex_pc_type lor -plex_dm_distribute 0 \
+          -petsc_pc_type jacobi
+
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dim 2 -levels 3 -order {{1 2 3 4}}
+      output_file: output/forest.out
+
+    test:
+      suffix: 3d
+      nsize: {{1 2 3}}
+      args: -dim 3 -levels 1 -order {{1 2 3 4}}
+      output_file: output/forest.out
+
+    test:
+      suffix: uniform
+      args: -dim {{2 3}} -levels 0 -order 2
+      output_file: output/forest.out
+
+    test:
+      suffix: options
+      args: -dim 2 -order 2 -options
+      output_file: output/forest.out
+
+    test:
+      suffix: aux
+      nsize: {{1 2}}
+      args: -dim {{2 3}} -levels 1 -order 2 -aux
+      output_file: output/forest_skew.out
+
+    test:
+      suffix: transient
+      nsize: {{1 2}}
+      args: -dim 2 -order 3 -transient -aij_pc_type jacobi
+      output_file: output/forest.out
+
+    test:
+      suffix: skew
+      nsize: {{1 3}}
+      args: -dim {{2 3}} -levels 2 -order {{1 2 3}} -skew
+
+    test:
+      suffix: transient_skew
+      nsize: 3
+      args: -dim {{2 3}} -levels 2 -order 2 -skew -transient
+      output_file: output/forest_skew.out
+
+    test:
+      suffix: info
+      args: -dim 3 -levels 0 -order 2 -skew -info :dm
+      filter: grep -o "functions are projected.*" | sort -u
+
+TEST*/
