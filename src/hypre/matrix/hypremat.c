@@ -111,6 +111,8 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, Hop
   }
   PetscCallExternal(hypre_ParCSRMatrixSetNumNonzeros, A);
   PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
+  /* PETSc 3.25 moves the arrays to hypre's default memory, which is the host's after a solve there */
+  PetscCallExternal(HYPRE_SetMemoryLocation, HYPRE_MEMORY_DEVICE);
   PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
   PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
   PetscCall(HopsMatRefuseRows(*mat)); /* PETSc's own getrow reads the device's arrays in the process and crashes */
