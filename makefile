@@ -117,8 +117,9 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
-tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c),$(wildcard tutorials/*.c)) \
-             $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))))
+tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c),$(wildcard tutorials/*.c)) \
+             $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
+tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
 programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c tutorials/*.F90)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
@@ -316,7 +317,8 @@ $(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 FUZZ ?= --runs 200 --seconds 120 --seed 1
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
-           --examples '$(PETSC_EXAMPLES)' --others '$(others)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
+           --examples '$(PETSC_EXAMPLES)' --others '$(others)' --mpiexec '$(MPIEXEC)' \
+           $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
            $(if $(filter 1,$(LONG)),--long) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
@@ -411,7 +413,7 @@ help:
 	@echo 'make clean           remove what was built'
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
-	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: the one pkg-config knows; now $(or $(hops_slepcroot),none))'
+	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: pkg-config'"'"'s; now $(or $(hops_slepcroot),none))'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'

@@ -7,13 +7,16 @@ ifneq ($(hops_petscvars),)
   ifneq ($(filter-out command% environment%,$(origin PETSC_DIR)),)
     SLEPC_DIR ?= $(shell for n in SLEPc slepc; do $(PKG_CONFIG) --variable=prefix $$n 2>/dev/null && break; done)
   endif
-  hops_slepcroot := $(firstword $(foreach d,$(if $(SLEPC_DIR),$(if $(PETSC_ARCH),$(SLEPC_DIR)/$(PETSC_ARCH)) $(SLEPC_DIR)),$(if $(wildcard $(d)/include/slepcconf.h),$(d))))
+  hops_slepcdirs := $(if $(SLEPC_DIR),$(if $(PETSC_ARCH),$(SLEPC_DIR)/$(PETSC_ARCH)) $(SLEPC_DIR))
+  hops_slepcroot := $(firstword $(foreach d,$(hops_slepcdirs),$(if $(wildcard $(d)/include/slepcconf.h),$(d))))
 endif
 ifneq ($(hops_slepcroot),)
   # one of another minor version is of another PETSc
   minor = $(shell sed -n 's/^.define $(1)_VERSION_MINOR *//p' $(2) /dev/null)
-  hops_slepclib := $(basename $(notdir $(firstword $(wildcard $(hops_slepcroot)/lib/libslepc.so $(hops_slepcroot)/lib/libslepc_*.so))))
-  ifeq ($(call minor,SLEPC,$(wildcard $(SLEPC_DIR)/include/slepcversion.h)),$(call minor,PETSC,$(wildcard $(PETSC_DIR)/include/petscversion.h)))
+  hops_slepclib := $(firstword $(wildcard $(addprefix $(hops_slepcroot)/lib/,libslepc.so libslepc_*.so)))
+  hops_slepclib := $(basename $(notdir $(hops_slepclib)))
+  ifeq ($(call minor,SLEPC,$(wildcard $(SLEPC_DIR)/include/slepcversion.h)),$\
+        $(call minor,PETSC,$(wildcard $(PETSC_DIR)/include/petscversion.h)))
     others     += $(if $(hops_slepclib),slepc)
     slepcflags := -isystem $(SLEPC_DIR)/include -isystem $(hops_slepcroot)/include
     slepclibs  := -L$(hops_slepcroot)/lib -Wl,-rpath,$(hops_slepcroot)/lib -l$(hops_slepclib:lib%=%)

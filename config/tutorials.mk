@@ -1,5 +1,5 @@
-# The tutorials of an installed hops: make first; mpiexec -n 2 ./first -pc_type lor. PKG_CONFIG_PATH must lead to hops.pc and PETSc's
-# own. eigen needs SLEPc, programs in Fortran the compiler that PETSc was built with.
+# The tutorials of an installed hops: make first; mpiexec -n 2 ./first -pc_type lor. PKG_CONFIG_PATH must lead to hops.pc and to
+# PETSc's own. eigen needs SLEPc, programs in Fortran the compiler that PETSc was built with.
 hops := $(shell pkg-config --cflags --libs hops)
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 vpath %.c $(here)

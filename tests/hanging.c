@@ -603,7 +603,8 @@ int main(int argc, char **argv)
   test:
     suffix: families_mapped
     nsize: {{1 3}}
-    args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,1,1 -finest 2 -family {{hcurl hdiv}} -order 2 -map {{1 2}} -essential -part 0.3
+    args: -lor_pc_type jacobi -turn -dim {{2 3}} -roots 2,1,1 -finest 2 -family {{hcurl hdiv}} -order 2 \
+      -map {{1 2}} -essential -part 0.3
     filter: grep -v "space of order\|cells with"
 
   testset:

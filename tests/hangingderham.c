@@ -8,36 +8,13 @@ static char help[] = "H(curl) and H(div) on adaptive meshes: derivatives, spectr
   -what cost        : times, by that of a product where each cell has unknowns of its own\n\
   -numbers          : prints what it compares\n\n";
 
-#include "hangingmesh.h"
+#include "hangingcase.h"
 #include "hopsexpect.h"
 #include <petsctime.h>
 
 static HopsFamily family  = HOPS_HCURL;
 static PetscBool  numbers = PETSC_FALSE;
 static PetscInt   empty   = -1;
-
-static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
-{
-  return PETSC_TRUE;
-}
-
-static PetscBool All(PetscInt dim, const PetscReal x[], PetscReal h)
-{
-  return PETSC_TRUE;
-}
-
-static PetscReal Radius(PetscInt dim, const PetscReal x[])
-{
-  PetscReal s = 0.0;
-
-  for (PetscInt d = 0; d < dim; ++d) s += PetscSqr(x[d] - 1.0);
-  return PetscSqrtReal(s);
-}
-
-static PetscBool Layer(PetscInt dim, const PetscReal x[], PetscReal h)
-{
-  return PetscAbsReal(Radius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
-}
 
 /* The space with `essential`, which may be NULL, with its companions without */
 static PetscErrorCode Space(HangMesh *m, HopsFamily f, PetscInt p, PetscBool (*essential)(PetscInt, const PetscReal[]),
@@ -122,7 +99,7 @@ static PetscErrorCode Differentiate(HangMesh *m, PetscInt p)
   PetscReal e[2];
 
   PetscFunctionBeginUser;
-  PetscCall(Space(m, HOPS_HCURL, p, Everywhere, &edges));
+  PetscCall(Space(m, HOPS_HCURL, p, HangEverywhere, &edges));
   PetscCall(HopsSpaceCreateCompanion(edges, HOPS_H1, PETSC_TRUE, &nodes));
   PetscCall(HopsSpaceCreateVec(nodes, &x));
   PetscCall(HopsSpaceCreateVec(edges, &y));
@@ -218,36 +195,20 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
 {
   const PetscReal m1 = p / (2.0 * p + 1.0), h1 = table[p - 1];
   PetscReal       lo, hi, *lambda;
-  PetscScalar    *a, *b;
   PetscInt       *keep, n = 0;
   HangMesh        m;
   HangArrays      arrays;
   HopsSpace       sp;
-  Mat             A, B, L;
-  PC              pc;
+  Mat             A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, "-lor_pc_type jacobi"));
   PetscCall(Mesh(dim, finest, &m));
-  PetscCall(HangFamilyCreate(&m, family, p, NULL, Everywhere, -1, &arrays));
+  PetscCall(HangFamilyCreate(&m, family, p, NULL, HangEverywhere, -1, &arrays));
   PetscCall(HangSpace(&m, p, &arrays, &sp));
-  PetscCall(PetscMalloc2(arrays.N, &keep, arrays.N, &lambda));
-  for (PetscInt g = 0, e = 0; g < arrays.N; ++g) {
-    if (e < arrays.ness && arrays.ess[e] == g) ++e;
-    else keep[n++] = g;
-  }
+  PetscCall(HangFreeUnknowns(&arrays, &n, &keep, &lambda));
   PetscCall(Operator(sp, &A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetFromOptions(pc));
-  PetscCall(PCSetUp(pc));
-  PetscCall(PCLORGetMat(pc, &L));
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  PetscCall(PetscMalloc2(n * n, &a, n * n, &b));
-  PetscCall(TestDense(B, n, keep, a));
-  PetscCall(TestDense(L, n, keep, b));
-  PetscCall(TestEigenvalues(n, a, b, lambda));
+  PetscCall(HangEigenvalues(A, 0, n, keep, lambda));
   if (dim == 2) {
     lo = PetscMin(m1, 1.0 / h1);
     hi = h1;
@@ -260,11 +221,8 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
                           (double)lambda[n - 1], (double)lo, (double)hi));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "spectrum: %s\n",
                         lambda[0] >= lo * 0.9999 && lambda[n - 1] <= hi * 1.0001 ? "inside" : "OUTSIDE"));
-  PetscCall(PetscFree2(a, b));
   PetscCall(PetscFree2(keep, lambda));
   PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(PCDestroy(&pc));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(HangArraysDestroy(&arrays));
   PetscCall(HangDestroy(&m));
@@ -316,9 +274,9 @@ static PetscErrorCode Iterations(PetscInt dim, PetscInt p, PetscInt finest)
     HopsSpace sp;
 
     PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
-    HangAdapt(&m, 0, m.finest, 0.0, uniform ? All : Layer);
+    HangAdapt(&m, 0, m.finest, 0.0, uniform ? HangAll : HangLayer);
     PetscCall(HangList(&m, PETSC_TRUE));
-    PetscCall(Space(&m, family, p, Everywhere, &sp));
+    PetscCall(Space(&m, family, p, HangEverywhere, &sp));
     PetscCall(HopsSpaceGetSizes(sp, NULL, &N[uniform]));
     PetscCall(Solve(sp, 1e-10, &its[uniform], &error));
     n[uniform] = m.n;
@@ -341,23 +299,17 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
 
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < 2; ++k) { /* the same mesh, then with all cells halved */
-    const PetscInt M[3] = {2, 2, 1};
-    PetscInt       its;
-    HangMesh       m;
-    HopsSpace      sp;
+    PetscInt  its;
+    HangMesh  m;
+    HopsSpace sp;
 
-    PetscCall(HangCreate(dim, M, PETSC_FALSE, 3, &m));
-    HangAdapt(&m, 0, 2, 0.3, NULL);
-    HangBalance(&m);
-    for (PetscInt l = 0; l < k; ++l) HangHalve(&m);
-    PetscCall(HangList(&m, PETSC_TRUE));
-    PetscCall(Space(&m, family, p, Everywhere, &sp));
+    PetscCall(HangCreateHalved(dim, 1, 3, k, &m));
+    PetscCall(Space(&m, family, p, HangEverywhere, &sp));
     PetscCall(Solve(sp, 1e-12, &its, &error[k]));
     PetscCall(HopsSpaceDestroy(&sp));
     PetscCall(HangDestroy(&m));
   }
-  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "errors %g %g\n", (double)error[0], (double)error[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rate: %s\n", PetscLog2Real(error[0] / error[1]) > p - 0.2 ? "p" : "LOW"));
+  PetscCall(HangSayRate(error, p, "p", numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -396,7 +348,7 @@ static PetscErrorCode Cost(PetscInt dim, PetscInt p, PetscInt finest)
 
   PetscFunctionBeginUser;
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
-  HangAdapt(&m, 0, finest, 0.0, Layer);
+  HangAdapt(&m, 0, finest, 0.0, HangLayer);
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(HangFamilyCreate(&m, family, p, NULL, NULL, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
@@ -422,7 +374,7 @@ static PetscErrorCode Absent(PetscInt dim, PetscInt p, PetscInt finest)
 
   PetscFunctionBeginUser;
   PetscCall(Mesh(dim, finest, &m));
-  PetscCall(Space(&m, HOPS_HCURL, p, Everywhere, &sp));
+  PetscCall(Space(&m, HOPS_HCURL, p, HangEverywhere, &sp));
   PetscCall(Operator(sp, &A));
   PetscCall(PetscOptionsInsertString(NULL, "-lor_pc_hypre_ams_cycle_type 1"));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));

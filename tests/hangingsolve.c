@@ -7,43 +7,20 @@ static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corne
   -what components : matrices of components that do not couple are those of a scalar field, with all weights and with four\n\
   -numbers       : prints what it compares\n\n";
 
-#include "hangingmesh.h"
+#include "hangingcase.h"
 #include "hopstest.h"
 
 static PetscBool numbers = PETSC_FALSE;
 
-static PetscReal Radius(PetscInt dim, const PetscReal x[])
-{
-  PetscReal s = 0.0;
-
-  for (PetscInt d = 0; d < dim; ++d) s += PetscSqr(x[d] - 1.0);
-  return PetscSqrtReal(s);
-}
-
-static PetscBool Layer(PetscInt dim, const PetscReal x[], PetscReal h)
-{
-  return PetscAbsReal(Radius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-static PetscBool All(PetscInt dim, const PetscReal x[], PetscReal h)
-{
-  return PETSC_TRUE;
-}
-
-static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
-{
-  return PETSC_TRUE;
-}
-
 static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
-  u[0] = atan(20.0 * (Radius(dim, x) - 0.725));
+  u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
   return PETSC_SUCCESS;
 }
 
 static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
-  const PetscReal r = PetscMax(Radius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
+  const PetscReal r = PetscMax(HangRadius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
 
   f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
   return PETSC_SUCCESS;
@@ -108,7 +85,7 @@ static PetscErrorCode Space(HangMesh *m, PetscInt p, void (*map)(PetscInt, Petsc
   HangArrays a;
 
   PetscFunctionBeginUser;
-  PetscCall(HangArraysCreate(m, p, map, Everywhere, -1, &a));
+  PetscCall(HangArraysCreate(m, p, map, HangEverywhere, -1, &a));
   PetscCall(HangSpace(m, p, &a, sp));
   PetscCall(HangArraysDestroy(&a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +104,7 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt p, PetscInt finest)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-uniform", &uniform, NULL));
-  HangAdapt(&m, 0, finest, 0.0, uniform ? All : Layer);
+  HangAdapt(&m, 0, finest, 0.0, uniform ? HangAll : HangLayer);
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(Space(&m, p, NULL, &sp));
   if (numbers) PetscCall(HopsSpaceView(sp, NULL));
@@ -173,23 +150,17 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
 
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < 2; ++k) { /* the same mesh, then with all cells halved */
-    const PetscInt M[3] = {2, 2, 2};
-    PetscInt       its;
-    HangMesh       m;
-    HopsSpace      sp;
+    PetscInt  its;
+    HangMesh  m;
+    HopsSpace sp;
 
-    PetscCall(HangCreate(dim, M, PETSC_FALSE, 2 + (dim == 2 ? 2 : 1), &m));
-    HangAdapt(&m, 0, 2, 0.3, NULL);
-    HangBalance(&m);
-    for (PetscInt l = 0; l < k + (dim == 2 ? 1 : 0); ++l) HangHalve(&m);
-    PetscCall(HangList(&m, PETSC_TRUE));
+    PetscCall(HangCreateHalved(dim, 2, dim == 2 ? 4 : 3, k + (dim == 2 ? 1 : 0), &m));
     PetscCall(Space(&m, p, NULL, &sp));
     PetscCall(Solve(sp, Wave, NULL, Wave, &its, &its, &error[k]));
     PetscCall(HopsSpaceDestroy(&sp));
     PetscCall(HangDestroy(&m));
   }
-  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "errors %g %g\n", (double)error[0], (double)error[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rate: %s\n", PetscLog2Real(error[0] / error[1]) > p + 0.8 ? "p + 1" : "LOW"));
+  PetscCall(HangSayRate(error, p + 1, "p + 1", numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,29 +220,14 @@ static PetscErrorCode Extreme(HopsSpace sp, PetscInt entries, PetscInt nfree, co
 {
   const PetscScalar one = 1.0;
   HopsCoefficient   k;
-  Mat               A, B, L;
-  PC                pc;
-  PetscScalar      *a, *b;
+  Mat               A;
 
   PetscFunctionBeginUser;
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, k));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(PCLORSetConstraintEntries(pc, entries));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetUp(pc));
-  PetscCall(PCLORGetMat(pc, &L));
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  PetscCall(PetscMalloc2(nfree * nfree, &a, nfree * nfree, &b));
-  PetscCall(TestDense(B, nfree, keep, a));
-  PetscCall(TestDense(L, nfree, keep, b));
-  PetscCall(TestEigenvalues(nfree, a, b, lambda));
-  PetscCall(PetscFree2(a, b));
+  PetscCall(HangEigenvalues(A, entries, nfree, keep, lambda));
   PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(PCDestroy(&pc));
   PetscCall(HopsCoefficientDestroy(&k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,13 +247,9 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
   m.seed = (unsigned)seed;
   HangAdapt(&m, 0, finest, 0.2, NULL);
   PetscCall(HangList(&m, PETSC_TRUE));
-  PetscCall(HangArraysCreate(&m, p, NULL, Everywhere, -1, &a));
+  PetscCall(HangArraysCreate(&m, p, NULL, HangEverywhere, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
-  PetscCall(PetscMalloc2(a.N, &keep, a.N, &lambda));
-  for (PetscInt g = 0, e = 0; g < a.N; ++g) {
-    if (e < a.ness && a.ess[e] == g) ++e;
-    else keep[n++] = g;
-  }
+  PetscCall(HangFreeUnknowns(&a, &n, &keep, &lambda));
   PetscCall(Stiffness(p, b));
   b[0] *= PetscPowRealInt(p / (2.0 * p + 1.0), dim - 1);
   for (PetscInt i = 0; i < 2; ++i) {

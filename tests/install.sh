@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make install` copies is enough for programs outside: by pkg-config and by CMake, linked and as a plugin; `make uninstall` takes
-# all of it away.
+# What `make install` copies is enough for programs outside: by pkg-config and by CMake, linked and as a plugin; `make uninstall`
+# takes all of it away.
 set -eu
 what=${*: -1}
 variable() { sed -n "s/^$1=//p" "${HOPS_LIB%/*}/pkgconfig/hops.pc"; } # pkg-config itself says nothing before it finds PETSc's file

@@ -257,7 +257,8 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -order {{2 3 4}separate}
     test:
       suffix: sinvert
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -problem {{laplace maxwell}separate} -eps_type krylovschur -st_type sinvert -st_ksp_type cg -st_ksp_rtol 1e-10 -eps_target 0 -eps_target_magnitude
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -problem {{laplace maxwell}separate} -eps_type krylovschur \
+        -st_type sinvert -st_ksp_type cg -st_ksp_rtol 1e-10 -eps_target 0 -eps_target_magnitude
     test:
       suffix: maxwell_2d
       args: -problem maxwell -dm_plex_dim 2 -dm_plex_box_faces 3,3 -order {{2 3 4}separate}

@@ -210,6 +210,13 @@ typedef enum {
   HOPS_ROW_ZERO
 } HopsRow;
 PETSC_INTERN PetscErrorCode PCLORRowsTell(PC, PC_LOR *, const Mat_PA *, HopsSpace, PetscInt nc, PetscBool *);
+/* Is T-index i in the list that the user gave? For ascending i, with next = 0 at first */
+static inline PetscBool PCLORIsListed(HopsSpace sp, PetscInt i, PetscInt *next)
+{
+  while (*next < sp->ness && sp->essT[*next] < i) ++*next;
+  return *next < sp->ness && sp->essT[*next] == i ? PETSC_TRUE : PETSC_FALSE;
+}
+PETSC_INTERN PetscErrorCode PCLORSetRandom(Vec); /* numbers from 1 to 2: none is lost beside another */
 /* ndiagonal: how many are HOPS_ROW_DIAGONAL, on all ranks */
 PETSC_INTERN PetscErrorCode PCLORFindRows(Mat, PetscInt n, HopsRow row[], PetscScalar q[], PetscInt64 *ndiagonal);
 /* |A c| / |A r| of largest entries, r random: 0 of what A takes to nothing */

@@ -64,6 +64,18 @@ PetscErrorCode PCLORSetFromOptionsConstants(PC pc, HopsOptionItems PetscOptionsO
 
 /* ------------------------------------- rows of the operator ------------------------------------- */
 
+PetscErrorCode PCLORSetRandom(Vec v)
+{
+  PetscRandom random;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)v), &random));
+  PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
+  PetscCall(VecSetRandom(v, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the rows are: where two vectors of random numbers have the same quotient q of product and entry */
 PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[], PetscInt64 *ndiagonal)
 {
@@ -103,15 +115,12 @@ PetscErrorCode PCLORFindRows(Mat A, PetscInt n, HopsRow row[], PetscScalar q[], 
 
 PetscErrorCode PCLORTakes(Mat A, Vec c, PetscReal *ratio)
 {
-  Vec         r, y;
-  PetscRandom random;
-  PetscReal   norm;
+  Vec       r, y;
+  PetscReal norm;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &r, &y));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &random));
-  PetscCall(VecSetRandom(r, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(PCLORSetRandom(r));
   PetscCall(MatMult(A, r, y));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
   PetscCall(MatMult(A, c, y));
@@ -161,10 +170,8 @@ static PetscErrorCode PCLORCheckList(PC pc, PC_LOR *lor, HopsSpace sp, const Hop
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT; ++i) {
-    PetscBool listed;
+    const PetscBool listed = PCLORIsListed(sp, i, &next);
 
-    while (next < sp->ness && sp->essT[next] < i) ++next;
-    listed = next < sp->ness && sp->essT[next] == i ? PETSC_TRUE : PETSC_FALSE;
     if (row[i] == HOPS_ROW_COUPLED && listed)
       PetscCall(HopsRefuse(why,
                            "Unknown %" PetscInt_FMT

@@ -188,15 +188,11 @@ static PetscErrorCode PCLORBetweenCheck(PC pc, PC_LOR *lor, HopsSpace sp)
 static PetscErrorCode PCLORBetweenFindNodes(PC_LOR *lor, HopsSpace sp, PetscBool ess[])
 {
   HopsLORBetween *b = lor->between;
-  PetscRandom     random;
   PetscReal       most;
   PetscScalar    *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)sp), &random));
-  PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
-  PetscCall(VecSetRandom(b->x, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(PCLORSetRandom(b->x));
   PetscCall(VecGetArray(b->x, &a));
   for (PetscInt i = 0; i < b->n; ++i)
     if (b->row[i] != HOPS_ROW_DIAGONAL) a[i] = 0.0;
@@ -217,10 +213,8 @@ static PetscErrorCode PCLORBetweenCheckList(PC pc, PC_LOR *lor, HopsSpace sp, co
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT; ++i) {
-    PetscBool listed;
+    const PetscBool listed = PCLORIsListed(sp, i, &next);
 
-    while (next < sp->ness && sp->essT[next] < i) ++next;
-    listed = next < sp->ness && sp->essT[next] == i ? PETSC_TRUE : PETSC_FALSE;
     if (listed != ess[i])
       PetscCall(HopsRefuse(why,
                            "Node %" PetscInt_FMT
@@ -237,15 +231,11 @@ static PetscErrorCode PCLORBetweenCheckRows(PC pc, PC_LOR *lor, HopsSpace use)
 {
   HopsLORBetween *b                    = lor->between;
   char            why[HOPS_WHY_LENGTH] = "";
-  PetscRandom     random;
   PetscInt        start;
   PetscScalar    *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)use), &random));
-  PetscCall(PetscRandomSetInterval(random, 1.0, 2.0));
-  PetscCall(VecSetRandom(b->xs, random));
-  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(PCLORSetRandom(b->xs));
   PetscCall(VecGetArray(b->xs, &a));
   for (PetscInt e = 0; e < use->ness && b->tells; ++e) a[use->essT[e]] = 0.0;
   PetscCall(VecRestoreArray(b->xs, &a));

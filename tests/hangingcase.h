@@ -1,0 +1,90 @@
+/* What tests of solves on adaptive meshes share: meshes with a layer near a re-entrant corner, meshes for
+   rates, dense spectra. */
+#pragma once
+#include "hangingmesh.h"
+#include "hopstest.h"
+
+static inline PetscReal HangRadius(PetscInt dim, const PetscReal x[])
+{
+  PetscReal s = 0.0;
+
+  for (PetscInt d = 0; d < dim; ++d) s += PetscSqr(x[d] - 1.0);
+  return PetscSqrtReal(s);
+}
+
+static inline PetscBool HangLayer(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PetscAbsReal(HangRadius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static inline PetscBool HangAll(PetscInt dim, const PetscReal x[], PetscReal h)
+{
+  return PETSC_TRUE;
+}
+
+static inline PetscBool HangEverywhere(PetscInt dim, const PetscReal x[])
+{
+  return PETSC_TRUE;
+}
+
+/* A randomly refined box whose cells were halved so many times; M[2] cells in the third direction */
+static inline PetscErrorCode HangCreateHalved(PetscInt dim, PetscInt third, PetscInt finest, PetscInt halved, HangMesh *m)
+{
+  const PetscInt M[3] = {2, 2, third};
+
+  PetscFunctionBeginUser;
+  PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, m));
+  HangAdapt(m, 0, 2, 0.3, NULL);
+  HangBalance(m);
+  for (PetscInt l = 0; l < halved; ++l) HangHalve(m);
+  PetscCall(HangList(m, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of errors on a mesh and on the halved one: does the rate reach the order, which `name` calls? */
+static inline PetscErrorCode HangSayRate(const PetscReal error[2], PetscReal order, const char name[], PetscBool numbers)
+{
+  PetscFunctionBeginUser;
+  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "errors %g %g\n", (double)error[0], (double)error[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rate: %s\n", PetscLog2Real(error[0] / error[1]) > order - 0.2 ? name : "LOW"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* keep[n]: the unknowns that are not essential; lambda[n]: room for as many eigenvalues. By PetscFree2() */
+static inline PetscErrorCode HangFreeUnknowns(const HangArrays *a, PetscInt *n, PetscInt **keep, PetscReal **lambda)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(a->N, keep, a->N, lambda));
+  *n = 0;
+  for (PetscInt g = 0, e = 0; g < a->N; ++g) {
+    if (e < a->ness && a->ess[e] == g) ++e;
+    else (*keep)[(*n)++] = g;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* all eigenvalues of LOR^-1 A on the unknowns keep[n]; `entries` are those of PCLORSetConstraintEntries() */
+static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n, const PetscInt keep[], PetscReal lambda[])
+{
+  Mat          B, L;
+  PC           pc;
+  PetscScalar *a, *b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetConstraintEntries(pc, entries));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCLORGetMat(pc, &L));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(PetscMalloc2(n * n, &a, n * n, &b));
+  PetscCall(TestDense(B, n, keep, a));
+  PetscCall(TestDense(L, n, keep, b));
+  PetscCall(TestEigenvalues(n, a, b, lambda));
+  PetscCall(PetscFree2(a, b));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
