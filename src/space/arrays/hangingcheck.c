@@ -187,11 +187,11 @@ static void Entity(const Check *k, PetscInt c, PetscInt i, PetscReal sign, Petsc
   for (PetscInt d = 0; d < dim; ++d) {
     x[d] = x[dim + d] = 0.0;
     for (PetscInt v = 0; v < 1 << no; ++v) {
-      PetscInt at = first;
+      PetscInt node = first;
 
-      for (PetscInt o = 0; o < no; ++o) at += v >> o & 1 ? step[o] : 0;
-      x[d] += k->lattice[at * dim + d] / (1 << no);
-      for (PetscInt o = 0; o < PetscMin(no, 2); ++o) t[o][d] += (v >> o & 1 ? 2.0 : -2.0) * k->lattice[at * dim + d] / (1 << no);
+      for (PetscInt o = 0; o < no; ++o) node += v >> o & 1 ? step[o] : 0;
+      x[d] += k->lattice[node * dim + d] / (1 << no);
+      for (PetscInt o = 0; o < PetscMin(no, 2); ++o) t[o][d] += (v >> o & 1 ? 2.0 : -2.0) * k->lattice[node * dim + d] / (1 << no);
     }
   }
   if (k->sp->family == HOPS_HCURL)
