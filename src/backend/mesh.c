@@ -44,6 +44,14 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceGetBackendCells(HopsSpace sp, const int **restr, const PetscReal **X)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceGetBackendMesh(sp, restr, X));
+  if (sp->hung) *restr = sp->hung->restr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceBringCoordinates(HopsSpace sp)
 {
   size_t nr, nx;

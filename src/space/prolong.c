@@ -21,7 +21,8 @@ struct _HopsProlong {
   void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
   MPI_Datatype          unit;
   HopsQueue             queue;
-  HopsConstraints       c; /* its arrays are copies */
+  HopsConstraints       c;    /* its arrays are copies */
+  HopsHung              hung; /* the space's; NULL: none */
 };
 
 /* ----------------------------------------- the graph ----------------------------------------- */
@@ -152,7 +153,9 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->type  = type;
   P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_SCALAR;
   P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
+  P->hung  = be == sp->backend ? sp->hung : NULL;
   PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
+  PetscCheck(!P->hung || (nc == 1 && type != PETSC_FLOAT), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Hanging nodes: one component, in doubles");
   if (constraints && constraints->n) {
     PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Rows of constraints need one component in double precision on the host: use -hops_backend host");
@@ -206,10 +209,12 @@ static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On a device messages start in HopsProlongEnd(), so that the caller's kernels are launched first */
+/* On a device messages start in HopsProlongEnd(), so that the caller's kernels are launched first. Masters of
+   interior cells are owned */
 PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
 {
   PetscFunctionBegin;
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_TRUE, (const PetscScalar *)x, (PetscScalar *)xg));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall(Pack(P, NULL, x));
@@ -253,6 +258,7 @@ PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
     PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
   if (P->c.n) Constrain(P, (const PetscScalar *)x, (PetscScalar *)xg);
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_FALSE, (const PetscScalar *)x, (PetscScalar *)xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,6 +267,7 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   const PetscInt n = P->nshared * P->nc;
 
   PetscFunctionBegin;
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_FALSE, (PetscScalar *)yg, (PetscScalar *)y));
   if (P->c.n) ConstrainTranspose(P, (PetscScalar *)yg, (PetscScalar *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
@@ -274,12 +281,13 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, const void *yg, void *y)
+PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
 {
   const PetscInt n   = P->nshared * P->nc;
   const MPI_Op   sum = P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM;
 
   PetscFunctionBegin;
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_TRUE, (PetscScalar *)yg, (PetscScalar *)y));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {
@@ -303,14 +311,14 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
 
   PetscFunctionBegin;
   if (sp->onbackend) PetscFunctionReturn(PETSC_SUCCESS);
-  if (be->host) {
-    sp->bessT = sp->essT;
-    sp->P     = sp->hostP;
-  } else {
+  if (sp->hanging && be->HungCreate && sp->family != HOPS_L2) PetscCall((*be->HungCreate)(sp, &sp->hung));
+  if (be->host) sp->bessT = sp->essT;
+  else {
     PetscCall((*be->memory->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));
     PetscCall((*be->memory->Copy)(NULL, sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), HOPS_COPY_IN));
-    PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
   }
+  if (be->host && !sp->hung) sp->P = sp->hostP;
+  else PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
   sp->onbackend = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -332,11 +340,10 @@ PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
 {
   PetscFunctionBegin;
   PetscCall(HopsPointFunctionListDestroy(&sp->compiled));
+  if (sp->P != sp->hostP) PetscCall(HopsProlongDestroy(&sp->P));
+  if (sp->hung) PetscCall((*sp->hung->ops->Destroy)(&sp->hung));
   if (!sp->backend->host) {
-    if (sp->onbackend) {
-      PetscCall((*sp->backend->memory->Free)((void **)&sp->bessT));
-      PetscCall(HopsProlongDestroy(&sp->P));
-    }
+    if (sp->onbackend) PetscCall((*sp->backend->memory->Free)((void **)&sp->bessT));
     PetscCall((*sp->backend->memory->Free)((void **)&sp->brestr));
     PetscCall((*sp->backend->memory->Free)((void **)&sp->bX));
   }

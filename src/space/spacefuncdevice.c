@@ -25,6 +25,7 @@ static PetscErrorCode Begin(HopsSpace sp, HopsPointFunction f, void *ctx, PetscI
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
+  if (sp->hanging) PetscFunctionReturn(PETSC_SUCCESS); /* the process knows J */
   if (!sp->backend->points || HopsMeshBackend(sp->backend)->memtype != sp->backend->memtype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceHasVec(sp, v, &mine));
   if ((PetscInt64)sp->ncells * sp->ne > PETSC_MPI_INT_MAX) mine = PETSC_FALSE; /* lists of entries have this type */

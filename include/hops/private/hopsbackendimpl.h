@@ -111,6 +111,28 @@ struct _HopsOperator {
 };
 
 /*
+  Hanging nodes for kernels that do not know them. The entries of a cell that lie on lines of hanging nodes
+  (hopshanging.h) are entries of its own, behind those of the L-vector: xg and yg have room for n more. P,
+  which takes a T-vector to its ghosts, then makes them, J x, and P^T takes what kernels added to them, J^T y.
+*/
+typedef struct _HopsHung *HopsHung;
+typedef struct {
+  /* those of interior cells, or of all others: xg = J (x, xg) */
+  PetscErrorCode (*Apply)(HopsHung, PetscBool interior, const PetscScalar x[], PetscScalar xg[]);
+  /* (y, yg) += J^T yg */
+  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscBool interior, PetscScalar yg[], PetscScalar y[]);
+  /* for a diagonal, of each cell's entry i < most: xg = J e_i; and (d, dg) += e_i^T J^T yg */
+  PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt i, PetscScalar xg[]);
+  PetscErrorCode (*AddUnit)(HopsHung, PetscInt i, const PetscScalar yg[], PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*Destroy)(HopsHung *);
+} HopsHungOps;
+struct _HopsHung {
+  const HopsHungOps *ops;
+  PetscInt           n, most; /* of this rank; of a cell */
+  int               *restr;   /* [ncells][ne] the element restriction with these entries */
+};
+
+/*
   Forms with full tensors. A side is a field as test or as trial functions, with an L-vector of nc components
   a node; all fields have the same cells and are evaluated at the same points. A pair of components (test,
   trial) of a block has tensors of one kind:
@@ -256,6 +278,8 @@ struct _HopsBackendOps {
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
   PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],
                                 HopsOperator *);
+  /* of a space with hanging nodes; NULL: kernels know them, as the host's do */
+  PetscErrorCode (*HungCreate)(HopsSpace, HopsHung *);
   /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
      kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared
      */

@@ -95,6 +95,7 @@ struct _p_HopsSpace {
   PetscInt             *bessT;                     /* essT[] where the back end works */
   HopsProlong           P;                         /* the host's, or one of its own; set like bessT */
   PetscBool             halodirect, halodirectset; /* -hops_halo_direct, once it was read */
+  HopsHung              hung;                      /* NULL where kernels know hanging nodes, or there are none */
   int                  *brestr;                    /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
   HopsPointFunctionList compiled;  /* functions of position on back ends */
@@ -102,6 +103,13 @@ struct _p_HopsSpace {
   HopsDeviceContext    *context;
   PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
 };
+
+/* Entries of an L-vector of the back end that are not owned: ghosts, constrained ones, and what cells have of
+   their own where nodes hang */
+static inline PetscInt HopsSpaceNumOthers(HopsSpace sp)
+{
+  return sp->nL - sp->nT + (sp->hung ? sp->hung->n : 0);
+}
 
 /* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
    after */
@@ -213,13 +221,15 @@ PETSC_INTERN PetscErrorCode HopsProlongBegin(HopsProlong, const void *x, void *x
 PETSC_INTERN PetscErrorCode HopsProlongEnd(HopsProlong, const void *x, void *xg);
 /* y += P^T yg; with constraints yg changes */
 PETSC_INTERN PetscErrorCode HopsProlongTransposeBegin(HopsProlong, void *yg, void *y);
-PETSC_INTERN PetscErrorCode HopsProlongTransposeEnd(HopsProlong, const void *yg, void *y);
+PETSC_INTERN PetscErrorCode HopsProlongTransposeEnd(HopsProlong, void *yg, void *y);
 /* on the host: ghosts, and constrained entries (cvals, or zero), for the owned entries x[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 /* what a back end needs of a space, sp->P with it */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
+/* the same for kernels that get xg and yg with HopsSpaceNumOthers() entries */
+PETSC_INTERN PetscErrorCode HopsSpaceGetBackendCells(HopsSpace, const int **restr, const PetscReal **X);
 /* restr[] and X[] are in the process's memory; to be called before they are read there, since a back end that
    set up the space may be the only one to have them */
 PETSC_INTERN PetscErrorCode HopsSpaceBringMesh(HopsSpace);

@@ -150,9 +150,9 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCall(MatPASetUpRules(A, pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
   if (!pa->xg) {
-    PetscCall((*sp->backend->memory->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));
-    PetscCall((*sp->backend->memory->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->yg));
-    PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscScalar), (void **)&pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscScalar), (void **)&pa->yg));
+    PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), pa->xg));
   }
   pa->nindefinite = 0;
   if (HopsFormHas(pa->form, HOPS_CELLS)) {
@@ -233,7 +233,7 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
 
   PetscFunctionBegin;
   PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, y));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, yg));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), yg));
   PetscCall(HopsProlongBegin(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsProlongEnd(sp->P, x, xg));
@@ -338,8 +338,9 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   }
   PetscCall(MatPAGetArrays(sp, NULL, d, NULL, &a));
   PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nT, a));
-  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->yg));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), pa->yg));
   if (pa->kernel) PetscCall((*pa->kernel->ops->Diagonal)(pa->kernel, a, pa->yg));
+  PetscCall(MatPADiagonalHung(pa, a, pa->yg));
   for (PetscInt i = 0; i < pa->nfacets; ++i) PetscCall((*pa->facets[i].kernel->ops->Diagonal)(pa->facets[i].kernel, a, pa->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
   PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));

@@ -279,8 +279,8 @@ PetscErrorCode HopsSpaceSetTree(HopsSpace sp)
 
   PetscFunctionBegin;
   if (!cells->hanging) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(sp->backend == &HopsBackendHost, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
-             "Hanging nodes are for the back end host, not for %s: run with -hops_backend host", sp->backend->name);
+  PetscCheck(sp->backend == &HopsBackendHost || sp->backend->HungCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The back end %s does not know hanging nodes: run with -hops_backend host", sp->backend->name);
   sp->hanging = PETSC_TRUE;
   PetscCall(PetscMalloc1(sp->ncells, &sp->hang));
   PetscCall(PetscArraycpy(sp->hang, cells->hang, sp->ncells));

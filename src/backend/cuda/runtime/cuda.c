@@ -36,6 +36,7 @@ const HopsBackendOps HopsBackendCUDA = {
   .rows           = &HopsRowsCUDA,
   .OperatorCreate = HopsOperatorCreate_CUDA,
   .FacesCreate    = HopsFacesCreate_CUDA,
+  .HungCreate     = HopsHungCreate_CUDA,
   .TensorCreate   = HopsTensorCreate_CUDA,
   .LORCreate      = HopsLORCreate_CUDA,
   .InterpCreate   = HopsInterpCreate_CUDA,

@@ -46,6 +46,7 @@ PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis
                                                       const PetscScalar qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
                                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *);
+PETSC_INTERN PetscErrorCode HopsHungCreate_CUDA(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode HopsPatchCreate_CUDA(HopsPatches, PetscDataType, HopsPatchSmoother *);
 EXTERN_C_END

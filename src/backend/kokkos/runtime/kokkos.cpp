@@ -102,6 +102,7 @@ static HopsBackendOps Table()
   b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
   b.LORCreate      = LORCreate;
+  b.HungCreate     = HopsHungCreate_Kokkos;
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   b.patches        = &HopsPatchSetUpKokkos;

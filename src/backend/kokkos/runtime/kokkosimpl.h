@@ -45,5 +45,6 @@ PETSC_INTERN PetscErrorCode      HopsCountCells_Kokkos(HopsValuesTest, PetscInt 
                                                        const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Kokkos(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
                                                         const PetscScalar qdata[], HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsHungCreate_Kokkos(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode      HopsInterpCreate_Kokkos(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 EXTERN_C_END

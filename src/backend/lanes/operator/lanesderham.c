@@ -199,7 +199,7 @@ PetscErrorCode HopsDerhamOperatorCreate(const HopsDerhamKernels *kernels, HopsFo
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
-  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->own.X));
+  PetscCall(HopsSpaceGetBackendCells(space, &a->restr, &k->own.X));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(HopsLanesSetUpCreate(kernels->backend, space, basis->Q, &k->setup, &k->own));
   PetscCall(CreateTables(k, basis));

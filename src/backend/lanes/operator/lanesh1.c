@@ -281,7 +281,7 @@ PetscErrorCode HopsH1OperatorCreate(const HopsH1Kernels *kernels, HopsForm form,
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
-  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->own.X));
+  PetscCall(HopsSpaceGetBackendCells(space, &a->restr, &k->own.X));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(CreateTables(k, basis));
   PetscCall((*kernels->GenericSetUp)(a->dim, a->P, a->Q, &a->nwork, &a->nteams, &own)); /* the diagonal runs it for every order */

@@ -1,0 +1,32 @@
+/* Hanging nodes for kernels that do not know them, of back ends that launch kernels for teams of lanes: what
+   such a back end brings, and the data. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+
+/* Cells with such entries are numbered on their own, in the order of the space's cells */
+typedef struct {
+  int        dim, P, nT, nL, ne, most, pairs; /* most: entries of a cell; pairs: of a line and a place on it, in a direction */
+  int        first, n, group;                 /* cells of a launch, and of a team */
+  const int *cell, *mask, *start; /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
+  const int *list;                /* what the cell lists in their place; -1 - l for the opposite sign */
+  /* lines along direction a of mask m are line[3 m + a] and on; the places at[P] of each among the cell's
+     entries, in the order that J wants, and whether its entries are integrals, of which there are P - 1 */
+  const int            *line;
+  const unsigned short *at;
+  const unsigned char  *open;
+  const double         *J[2]; /* [P][P], [P-1][P-1] */
+  int                   unit; /* this entry of the cells alone, or -1 */
+} HopsHungArgs;
+
+typedef struct {
+  const HopsBackendOps *backend;
+  PetscErrorCode (*Apply)(const HopsHungArgs *, const double x[], double xg[]);
+  PetscErrorCode (*ApplyTranspose)(const HopsHungArgs *, const double from[], double y[], double yg[]);
+  /* list[] and restr[], where entry[start[m]] and on are the entries of mask m, ascending; restr is as listed
+     before */
+  PetscErrorCode (*Number)(const HopsHungArgs *, const int mstart[], const int entry[], int list[], int restr[]);
+} HopsHungKernels;
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsLanesHungCreate(const HopsHungKernels *, HopsSpace, HopsHung *);
+EXTERN_C_END
