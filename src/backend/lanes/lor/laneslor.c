@@ -71,6 +71,7 @@ static PetscErrorCode Destroy(HopsLORAssembler *kernel)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FreeCoefficients(k));
   if (k->lump) PetscCall(HopsLumpDestroy(k));
+  PetscCall(HopsLORHangDestroy(k));
   PetscCall(Free(k, (void **)&k->tables));
   PetscCall(Free(k, (void **)&k->ijk));
   PetscCall(Free(k, (void **)&k->begin));
@@ -130,11 +131,12 @@ static PetscErrorCode SetUp(HopsLanesLOR k)
   PetscCall(Malloc(k, (nl + 1) * sizeof(int), (void **)&k->begin));
   PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(int)));
   PetscCall(Malloc(k, ne * sizeof(int), (void **)&k->entry));
-  PetscCall((*k->kernels->Transpose)(ne, m->restr, nl, k->begin, k->entry));
   m->begin = k->begin;
   m->entry = k->entry;
   m->mask  = k->mask;
-  if (ne && nl) PetscCall((*k->kernels->FindTwice)(m, nl, (int)sp->ne, k->lump ? PETSC_FALSE : PETSC_TRUE, k->bad));
+  /* with hanging nodes the pattern's masks say which entries these are; such meshes are not periodic */
+  if (!k->hang) PetscCall((*k->kernels->Transpose)(ne, m->restr, nl, k->begin, k->entry));
+  if (ne && nl && !k->hang) PetscCall((*k->kernels->FindTwice)(m, nl, (int)sp->ne, k->lump ? PETSC_FALSE : PETSC_TRUE, k->bad));
   PetscCall(CopyOut(k, &twice, k->bad, sizeof(int)));
   m->twice = twice;
   PetscCall((*k->kernels->Set)(k->mask, 0, sp->ncells));
@@ -264,6 +266,7 @@ static PetscErrorCode CompareMasks(HopsLORAssembler lor, HopsLORVertexData d, Pe
     PetscCall(CopyOut(k, result, k->bad + 2, sizeof(result)));
     if (adopt) {
       k->owned = PETSC_FALSE;
+      PetscCall(HopsLORHangReset(k));
       PetscCall((*k->kernels->backend->memory->Copy)(NULL, k->mask, d->mask, n, HOPS_COPY_WITHIN));
     }
   }
@@ -294,7 +297,7 @@ static PetscErrorCode FindOwners(HopsLanesLOR k)
   if (k->owned) PetscFunctionReturn(PETSC_SUCCESS);
   k->owned    = PETSC_TRUE;
   k->mesh.own = NULL;
-  if (!k->kernels->Owners || k->P < 3 || k->mesh.twice || !k->space->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!k->kernels->Owners || k->hang || k->P < 3 || k->mesh.twice || !k->space->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   if (!k->own) PetscCall(Malloc(k, k->space->ncells * sizeof(*k->own), (void **)&k->own));
   PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(int)));
   PetscCall((*k->kernels->Owners)(&k->mesh, k->space->ncells, k->own, k->bad));
@@ -378,6 +381,7 @@ static PetscErrorCode CountRows(HopsLORAssembler lor, HopsLORRows *rows)
 
   PetscFunctionBegin;
   PetscCall(SetUp(k));
+  PetscCall(HopsLORHangSetUp(k));
   if (rows->nslots) {
     PetscCall((*k->kernels->Set)(rows->slot, 0xff, rows->n * sizeof(int)));
     PetscCall((*k->kernels->Slots)(rows));
@@ -436,6 +440,7 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
   PetscCall(TimeBegin(k));
   if (k->lump) PetscCall(HopsLumpValues(k, d, rows));
   else if (rows->n) PetscCall((*k->kernels->Values)(&k->mesh, &d->v, rows));
+  PetscCall(HopsLORHangRows(k, rows));
   PetscCall(TimeEnd(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -443,6 +448,7 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
 static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows, HopsLORRows *ghosts)
 {
   PetscFunctionBegin;
+  PetscCall(HopsLORHangLists((HopsLanesLOR)lor, d, rows->coupled));
   PetscCall(FillRows(lor, d, rows));
   if (ghosts->i[0]) PetscCall(FillRows(lor, d, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -519,6 +525,7 @@ PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *kernels, HopsSpace 
   PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", kernels->backend->name, k->P));
   if (space->family != HOPS_H1) PetscCall(HopsLumpCreate(k));
+  PetscCall(HopsLORHangCreate(k));
   k->head.ops    = &HopsLORLanes;
   k->head.kernel = k->name;
   *lor           = &k->head;

@@ -11,6 +11,35 @@
 /* words of the places of a cell in a row, six bits for each of its neighbours */
 #define HOPS_LANES_LOR_WORDS(dim, coupled) ((dim) == 3 && (coupled) ? 2 : 1)
 
+/*
+  Rows of cells with hanging nodes, J^T A J of a cell's matrix A. Where J changes nothing, neither in an entry's
+  row nor in its columns, the row is found like any other. What a cell adds to the others' rows is put down
+  in a list of its own, and the rows collect it. Which entries, columns and weights these are is the same for
+  all cells of a kind: of a mask of hanging nodes and one of coupled directions. NULL where there are none.
+*/
+typedef struct {
+  const int *begin, *entry; /* as in the mesh: the entries whose rows J changes, where the mesh has the others */
+  const int *kind, *first;  /* [ncells] a cell's kind, or -1; where its list begins */
+  const int *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
+} HopsLORHung;
+
+/* What a kernel that computes the lists needs besides. T = A J has rows tcol[trow[v]] and on of the entries v in
+   list[], ascending; `place` says where each product of a column of A and a weight of J goes in it */
+typedef struct {
+  int           n, most;         /* cells; places of T */
+  const int    *cell;            /* [n] */
+  const int    *nlist, *list;    /* [kinds + 1] where a kind's entries v begin */
+  const int    *trow, *tcol;     /* [kinds][ne + 1] */
+  const int    *prow;            /* [kinds][ne] where the places of row v begin */
+  const unsigned short *place;   /* from the beginning of row v of T on */
+  const int    *jrow, *jtrow;    /* [kinds][ne + 1] rows of J, and of its transpose */
+  const int    *jcol, *jtcol;
+  const double *j, *jt;
+  const unsigned short *of;      /* the entry in whose row a column of `col` is */
+  double       *values, *work;   /* the lists; [teams][most] */
+  int           teams;
+} HopsLORHungWork;
+
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
   int        dim, P, nn, nfree; /* nn = P^dim */
@@ -21,6 +50,7 @@ typedef struct {
   /* [ncells] which of its faces and edges a cell has before others, see laneslorplace.h; NULL where
      that does not say which columns cells share */
   const unsigned int *own;
+  HopsLORHung         hung;
   const double       *hinv;     /* [P-1] inverse widths of the sub-cells on [-1,1] */
   const int          *ijk;      /* [nn] place of a node: i + 256 j + 65536 k */
   double              perentry; /* 1 / nn */
@@ -116,6 +146,14 @@ typedef struct {
   PetscErrorCode (*WidenRows)(const HopsLORRows *, int nc, const HopsLORRows *wide);
   PetscErrorCode (*WidenValues)(const HopsLORRows *, int nc, int c, const unsigned char fixed0[], const unsigned char fixed1[],
                                 const HopsLORRows *wide);
+  /* laneslorhung.h: keys of the two transposed lists, n = nkeys where there is none; which entries of a kind
+     J changes is changed[kinds][ne]. Lists of cells in H1; what they add to rows */
+  PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
+                             int keys[], int hungkeys[]);
+  PetscErrorCode (*HungTeams)(int dim, PetscBool coupled, int *teams);
+  PetscErrorCode (*HungLists)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORHungWork *, PetscBool coupled);
+  PetscErrorCode (*HungRows)(const HopsLORHung *, const int restr[], int percell, int nfree, const double values[],
+                             const HopsLORRows *);
   const HopsLumpKernels *lump; /* of families other than H1 */
 } HopsLanesLORKernels;
 
@@ -134,6 +172,7 @@ struct _HopsLanesLOR {
   unsigned char             *mask;
   unsigned int              *own;
   PetscBool                  owned; /* own is that of the mask */
+  struct _HopsLanesLORHang  *hang;  /* of spaces with hanging nodes */
   void                      *coef[2];
   size_t                     coefsize[2];
   char                       name[48];
@@ -144,4 +183,12 @@ PETSC_INTERN PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *, Hops
 /* What long rows need (work[0] entries, set to zero here), NULL where there are none; sets rows->anylong.
    Waits for a device */
 PETSC_INTERN PetscErrorCode HopsLanesLORBuffer(const HopsLanesLORKernels *, HopsLORRows *, unsigned long long *work, int **buffer);
+/* laneslorhung.c: of spaces with hanging nodes; what depends on the pattern's masks, which goes when these
+   change; lists and rows of values */
+PETSC_INTERN PetscErrorCode HopsLORHangCreate(HopsLanesLOR);
+PETSC_INTERN PetscErrorCode HopsLORHangDestroy(HopsLanesLOR);
+PETSC_INTERN PetscErrorCode HopsLORHangSetUp(HopsLanesLOR);
+PETSC_INTERN PetscErrorCode HopsLORHangReset(HopsLanesLOR);
+PETSC_INTERN PetscErrorCode HopsLORHangLists(HopsLanesLOR, HopsLORVertexData, PetscBool coupled);
+PETSC_INTERN PetscErrorCode HopsLORHangRows(HopsLanesLOR, HopsLORRows *);
 EXTERN_C_END

@@ -99,7 +99,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
     int           *tables = (int *)scratch + INTS, *places = tables + R * HOPS_LOR_SLOTS; /* [R][HOPS_LOR_SLOTS] columns, places */
     const RowBlock b(team, m, rows, R);
     const int      t = team.lane(), r = b.r0 + t, row = (int)rows.first + r, split = (int)rows.split;
-    const bool     received = t < b.n && rows.slot && rows.slot[r] >= 0;
+    const bool     more = t < b.n && HasMore(m.hung, rows, r);
 
     PlaceWords<DIM, MIXED> word;
 
@@ -109,7 +109,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
       count[t]   = 1;
       low[t]     = row < split;
       crowded[t] = 0;
-      lookup[t]  = m.twice || received ? 2 : b.b1 - b.b0 > 1; /* those received can be any */
+      lookup[t]  = m.twice || more ? 2 : b.b1 - b.b0 > 1; /* further ones can be any */
     }
     team.Sync();
     for (int k = t; k < b.n * HOPS_LOR_SLOTS; k += T)
@@ -186,17 +186,16 @@ template <int DIM, bool MIXED> struct HopsLORCount {
     int  len  = count[t];
     bool full = crowded[t];
 
-    if (received) {
-      for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) {
-        const int h = full ? -1 : FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, rows.xj[k]);
+    if (more)
+      ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) {
+        const int h = full ? -1 : FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, u);
 
         if (h < 0) full = true;
-        else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) continue;
+        else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) return;
         else places[t * HOPS_LOR_SLOTS + h] = 0;
-        low[t] += rows.xj[k] < split;
+        low[t] += u < split;
         len++;
-      }
-    }
+      });
     if (full || len > HOPS_LOR_SLOTS) {
       word.Clear();
       for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
@@ -222,9 +221,7 @@ HOPS_LANES_CALLED void BuildRow(const HopsLanesLORMesh &m, const HopsLORRows &ro
 
     ForNeighbours<DIM, MIXED>(ijk, m.P, MIXED ? m.mask[c] : 0, [&](int, int offset) { list->AddFree(m.restr[e + offset]); });
   }
-  if (rows.slot && rows.slot[r] >= 0) {
-    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
-  }
+  ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) { list->Add(u); });
 }
 
 /* by way of a buffer */
@@ -324,20 +321,20 @@ template <int DIM, bool MIXED> struct HopsLORFill {
         out[p] = col[s]; /* cells that share a column write the same */
         most   = HopsMax(most, p);
       }
-      if (rows.slot) Team::Own::Most(met + rowof[t], most + 1);
+      if (rows.slot || m.hung.begin) Team::Own::Most(met + rowof[t], most + 1);
     }
     team.Sync();
     const int len = on ? i0[t + 1] - i0[t] + (i1 ? i1[t + 1] - i1[t] : 0) : 0;
 
-    if (on && rows.slot && rows.slot[r] >= 0) {
+    if (on && HasMore(m.hung, rows, r)) {
       int end = met[t];
 
-      for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+      ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) {
         int k = 0;
 
-        while (k < end && mine[k] != rows.xj[x]) k++;
-        if (k == end) mine[end++] = rows.xj[x];
-      }
+        while (k < end && mine[k] != u) k++;
+        if (k == end) mine[end++] = u;
+      });
     }
     if (rows.sorted) HopsSortInts(len, mine);
     if (i1) {

@@ -46,6 +46,34 @@ template <int DIM, bool MIXED, class Do> HOPS_LANES void ForNeighbours(const int
     }
 }
 
+/* Columns that a row has besides those of its cells' own rows: of cells with hanging nodes, and received */
+HOPS_LANES bool HasMore(const HopsLORHung &h, const HopsLORRows &rows, int r)
+{
+  const int row = (int)rows.first + r;
+
+  return (h.begin && h.begin[row] < h.begin[row + 1]) || (rows.slot && rows.slot[r] >= 0);
+}
+
+/* do(column) for each of these, again and again where several cells have it; of `percell` entries of a cell */
+template <class Do>
+HOPS_LANES void ForMore(const HopsLORHung &h, const int restr[], int percell, int nfree, const HopsLORRows &rows, int r, const Do &Put)
+{
+  const int row = (int)rows.first + r;
+
+  for (int q = h.begin ? h.begin[row] : 0; q < (h.begin ? h.begin[row + 1] : 0); q++) {
+    const int  c = h.entry[q] / percell, k = h.kind[c] * (percell + 1) + h.entry[q] - c * percell;
+    const int *R = restr + (size_t)c * percell;
+
+    for (int i = h.row[k]; i < h.row[k + 1]; i++) {
+      const int l = HopsLanesUnsigned(R[h.col[i]]);
+
+      if (l < nfree) Put(l);
+    }
+  }
+  if (!rows.slot || rows.slot[r] < 0) return;
+  for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) Put(rows.xj[k]);
+}
+
 /* The columns of a row that are more than shared memory has room for, each block in memory of its own; n =
    {0, 0} at first. The few rows around edges and points in which dozens of cells meet take this path */
 struct LongRow {

@@ -1,0 +1,437 @@
+/* Rows of low-order-refined matrices that hanging nodes change: the tables of each kind of cell, see
+   laneslor.h. */
+#include <hops/private/hopshanging.h>
+#include "laneslor.h"
+
+#define HOPS_HUNG_KINDS (8 * HOPS_HANGING_MASKS)
+#define HOPS_HUNG_STAR  33 /* columns of a row of the cell's matrix, at most */
+
+struct _HopsLanesLORHang {
+  HopsLORHung     hung;
+  HopsLORHungWork work;
+  PetscBool       ready;
+  int             nmem;
+  void           *mem[20]; /* the back end's */
+};
+
+/* Tables of all kinds in the process's memory, as they grow */
+typedef struct {
+  int             n, size;
+  int            *x;
+  PetscReal      *w;
+} List;
+
+typedef struct {
+  int            ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
+  int           *row, *nlist, *trow, *prow, *jrow, *jtrow;
+  List           col, rowof, list, tcol, place, j, jt; /* jcol with j, jtcol with jt */
+  unsigned char *changed;
+} Kinds;
+
+/* ---- One kind ---- */
+
+static PetscErrorCode Push(List *l, int x, PetscReal w)
+{
+  PetscFunctionBegin;
+  if (l->n == l->size) {
+    l->size = PetscMax(1024, 2 * l->size);
+    PetscCall(PetscRealloc(l->size * sizeof(*l->x), &l->x));
+    PetscCall(PetscRealloc(l->size * sizeof(*l->w), &l->w));
+  }
+  l->x[l->n]   = x;
+  l->w[l->n++] = w;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Columns of row v of a cell's matrix, in the order of Star (laneslorrow.h) */
+static int PlainRow(int dim, int P, int pairs, int v, int col[])
+{
+  const int st[3] = {1, P, P * P}, at[3] = {v % P, v / P % P, v / (P * P)};
+  int       n = 0;
+
+  col[n++] = v;
+  for (int a = 0; a < dim; a++) {
+    if (at[a] < P - 1) col[n++] = v + st[a];
+    if (at[a] > 0) col[n++] = v - st[a];
+  }
+  for (int a = 0; a < dim; a++)
+    for (int b = a + 1; b < dim; b++)
+      for (int t = 0; t < 4; t++) {
+        const int x = t < 2 ? 1 : -1, y = t & 1 ? -1 : 1;
+
+        if (!(pairs >> (a + b - 1) & 1)) continue;
+        if (at[a] + x >= 0 && at[a] + x < P && at[b] + y >= 0 && at[b] + y < P) col[n++] = v + x * st[a] + y * st[b];
+      }
+  return n;
+}
+
+/* J and its transpose, as rows of kind t->nkinds */
+static PetscErrorCode AddJ(const HopsHanging *h, unsigned mask, PetscInt most, Kinds *t)
+{
+  const int  ne   = t->ne;
+  int       *jrow = t->jrow + t->nkinds * (ne + 1), *jtrow = t->jtrow + t->nkinds * (ne + 1), *start, *col, *count;
+  PetscReal *w;
+
+  PetscFunctionBegin;
+  PetscCall(HopsHangingRows(h, mask, most, &start, &col, &w));
+  PetscCall(PetscCalloc1(ne + 1, &count));
+  for (int v = 0; v <= ne; v++) jrow[v] = t->j.n + start[v];
+  for (int i = 0; i < start[ne]; i++) {
+    PetscCall(Push(&t->j, col[i], w[i]));
+    PetscCall(Push(&t->jt, -1, 0.0));
+    count[col[i] + 1]++;
+  }
+  for (int v = 0; v < ne; v++) count[v + 1] += count[v];
+  for (int v = 0; v <= ne; v++) jtrow[v] = t->jt.n - start[ne] + count[v];
+  for (int v = 0; v < ne; v++)
+    for (int i = start[v]; i < start[v + 1]; i++) {
+      const int at = t->jt.n - start[ne] + count[col[i]]++;
+
+      t->jt.x[at] = v;
+      t->jt.w[at] = w[i];
+    }
+  PetscCall(PetscFree(count));
+  PetscCall(PetscFree(start));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does J leave entry v what it is, and give it to nobody else? */
+static int Own(const Kinds *t, int base, int v)
+{
+  const int j = t->jrow[base + v], jt = t->jtrow[base + v];
+
+  return t->jrow[base + v + 1] - j == 1 && t->j.x[j] == v && t->j.w[j] == 1.0 && t->jtrow[base + v + 1] - jt == 1;
+}
+
+/* The columns that mark[] has, ascending, and their places */
+static PetscErrorCode PushMarked(int ne, int mark[], List *l)
+{
+  PetscFunctionBegin;
+  for (int c = 0, n = 0; c < ne; c++) {
+    if (mark[c] < 0) continue;
+    mark[c] = n++;
+    PetscCall(Push(l, c, 0.0));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which rows J changes; rows of T = A J of the entries that these are made of, and places of products in them */
+static PetscErrorCode AddT(int dim, int P, int pairs, Kinds *t, int mark[])
+{
+  const int      ne = t->ne, base = t->nkinds * (ne + 1), first = t->tcol.n;
+  unsigned char *changed = t->changed + (size_t)t->nkinds * ne, *needed;
+  int            col[HOPS_HUNG_STAR];
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(ne, &needed));
+  for (int v = 0; v < ne; v++) {
+    const int n = PlainRow(dim, P, pairs, v, col);
+
+    changed[v] = 0;
+    for (int s = 0; s < n; s++) changed[v] |= !Own(t, base, col[s]);
+    for (int i = t->jtrow[base + v]; changed[v] && i < t->jtrow[base + v + 1]; i++) needed[t->jt.x[i]] = 1;
+  }
+  for (int v = 0; v < ne; v++) {
+    const int n = PlainRow(dim, P, pairs, v, col);
+
+    t->trow[base + v]             = t->tcol.n;
+    t->prow[t->nkinds * ne + v] = t->place.n;
+    if (!needed[v]) continue;
+    PetscCall(Push(&t->list, v, 0.0));
+    for (int c = 0; c < ne; c++) mark[c] = -1;
+    for (int s = 0; s < n; s++)
+      for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) mark[t->j.x[j]] = 0;
+    PetscCall(PushMarked(ne, mark, &t->tcol));
+    for (int s = 0; s < n; s++)
+      for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) PetscCall(Push(&t->place, mark[t->j.x[j]], 0.0));
+  }
+  t->trow[base + ne]         = t->tcol.n;
+  t->nlist[t->nkinds + 1] = t->list.n;
+  t->most                    = PetscMax(t->most, t->tcol.n - first);
+  PetscCall(PetscFree(needed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of J^T T */
+static PetscErrorCode AddRows(Kinds *t, int mark[])
+{
+  const int            ne = t->ne, base = t->nkinds * (ne + 1);
+  const unsigned char *changed = t->changed + (size_t)t->nkinds * ne;
+
+  PetscFunctionBegin;
+  for (int r = 0; r < ne; r++) {
+    const int n = t->col.n;
+
+    t->row[base + r] = n;
+    if (!changed[r]) continue;
+    for (int c = 0; c < ne; c++) mark[c] = -1;
+    for (int i = t->jtrow[base + r]; i < t->jtrow[base + r + 1]; i++)
+      for (int j = t->trow[base + t->jt.x[i]]; j < t->trow[base + t->jt.x[i] + 1]; j++) mark[t->tcol.x[j]] = 0;
+    PetscCall(PushMarked(ne, mark, &t->col));
+    for (int i = n; i < t->col.n; i++) PetscCall(Push(&t->rowof, r, 0.0));
+  }
+  t->row[base + ne] = t->col.n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- All kinds ---- */
+
+/* kind[ncells], and the kinds' numbers */
+static PetscErrorCode FindKinds(HopsSpace sp, const HopsHanging *h, const unsigned char pairs[], int kind[], Kinds *t)
+{
+  PetscBool *on, some[HOPS_HANGING_MASKS];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(h->ne, &on));
+  for (unsigned m = 0; m < HOPS_HANGING_MASKS; m++) some[m] = m && HopsHangingNodes(h, m, on) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscFree(on));
+  for (int i = 0; i < HOPS_HUNG_KINDS; i++) t->number[i] = -1;
+  t->nkinds = 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const int i = 8 * sp->hang[c] + pairs[c];
+
+    kind[c] = -1;
+    if (!some[sp->hang[c]]) continue;
+    if (t->number[i] < 0) {
+      t->of[t->nkinds] = i;
+      t->number[i]     = t->nkinds++;
+    }
+    kind[c] = t->number[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KindsCreate(HopsLanesLOR k, const HopsHanging *h, const unsigned char pairs[], int kind[], Kinds *t)
+{
+  HopsSpace sp = k->space;
+  const int ne = (int)sp->ne;
+  int      *mark, n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(t, sizeof(*t)));
+  t->ne = ne;
+  PetscCall(FindKinds(sp, h, pairs, kind, t));
+  n = t->nkinds;
+  PetscCall(PetscMalloc6(n * (ne + 1), &t->row, n + 1, &t->nlist, n * (ne + 1), &t->trow, n * ne, &t->prow, n * (ne + 1), &t->jrow,
+                         n * (ne + 1), &t->jtrow));
+  PetscCall(PetscMalloc1((size_t)n * ne, &t->changed));
+  PetscCall(PetscMalloc1(ne, &mark));
+  t->nlist[0] = 0;
+  for (t->nkinds = 0; t->nkinds < n; t->nkinds++) {
+    PetscCall(AddJ(h, (unsigned)t->of[t->nkinds] / 8, k->head.constraintentries, t));
+    PetscCall(AddT((int)sp->dim, k->P, t->of[t->nkinds] % 8, t, mark));
+    PetscCall(AddRows(t, mark));
+  }
+  PetscCall(PetscFree(mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KindsDestroy(Kinds *t)
+{
+  List *const lists[] = {&t->col, &t->rowof, &t->list, &t->tcol, &t->place, &t->j, &t->jt};
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+    PetscCall(PetscFree(lists[i]->x));
+    PetscCall(PetscFree(lists[i]->w));
+  }
+  PetscCall(PetscFree6(t->row, t->nlist, t->trow, t->prow, t->jrow, t->jtrow));
+  PetscCall(PetscFree(t->changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- In the back end's memory ---- */
+
+/* *d becomes n bytes there, a copy of h where that is not NULL */
+static PetscErrorCode Bring(HopsLanesLOR k, size_t n, const void *h, void *d)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  void               **p      = &k->hang->mem[k->hang->nmem++];
+
+  PetscFunctionBegin;
+  PetscCall((*memory->PoolMalloc)(n, p));
+  if (h && n) PetscCall((*memory->Copy)(NULL, *p, h, n, HOPS_COPY_IN));
+  *(void **)d = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BringShorts(HopsLanesLOR k, const List *l, void *d)
+{
+  unsigned short *x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(l->n, &x));
+  for (int i = 0; i < l->n; i++) {
+    PetscCheck(l->x[i] < 65536, PETSC_COMM_SELF, PETSC_ERR_SUP, "Order too high for hanging nodes on a device: use -hops_backend host");
+    x[i] = (unsigned short)l->x[i];
+  }
+  PetscCall(Bring(k, l->n * sizeof(*x), x, d));
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BringKinds(HopsLanesLOR k, const Kinds *t)
+{
+  HopsLORHung     *h = &k->hang->hung;
+  HopsLORHungWork *w = &k->hang->work;
+  const size_t     nr = (size_t)t->nkinds * (t->ne + 1) * sizeof(int);
+
+  PetscFunctionBegin;
+  PetscCall(Bring(k, nr, t->row, &h->row));
+  PetscCall(Bring(k, t->col.n * sizeof(int), t->col.x, &h->col));
+  PetscCall(Bring(k, (t->nkinds + 1) * sizeof(int), t->nlist, &w->nlist));
+  PetscCall(Bring(k, t->list.n * sizeof(int), t->list.x, &w->list));
+  PetscCall(Bring(k, nr, t->trow, &w->trow));
+  PetscCall(Bring(k, t->tcol.n * sizeof(int), t->tcol.x, &w->tcol));
+  PetscCall(Bring(k, (size_t)t->nkinds * t->ne * sizeof(int), t->prow, &w->prow));
+  PetscCall(BringShorts(k, &t->place, &w->place));
+  PetscCall(BringShorts(k, &t->rowof, &w->of));
+  PetscCall(Bring(k, nr, t->jrow, &w->jrow));
+  PetscCall(Bring(k, t->j.n * sizeof(double), t->j.w, &w->j));
+  PetscCall(Bring(k, nr, t->jtrow, &w->jtrow));
+  PetscCall(Bring(k, t->jt.n * sizeof(int), t->jt.x, &w->jtcol));
+  PetscCall(Bring(k, t->jt.n * sizeof(double), t->jt.w, &w->jt));
+  w->most = t->most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells, where their lists begin, and memory for these */
+static PetscErrorCode BringCells(HopsLanesLOR k, const Kinds *t, const int kind[])
+{
+  HopsSpace        sp  = k->space;
+  HopsLORHungWork *w   = &k->hang->work;
+  PetscInt64       all = 0;
+  int             *cell, *first;
+
+  PetscFunctionBegin;
+  w->n = 0;
+  PetscCall(PetscMalloc2(sp->ncells, &cell, sp->ncells, &first));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    first[c] = (int)all;
+    if (kind[c] < 0) continue;
+    cell[w->n++] = (int)c;
+    all += t->row[kind[c] * (t->ne + 1) + t->ne] - t->row[kind[c] * (t->ne + 1)];
+    PetscCheck(all < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The cells with hanging nodes of a rank have more than 2^31 entries of the low-order-refined matrix: use more ranks");
+  }
+  PetscCall(Bring(k, w->n * sizeof(int), cell, &w->cell));
+  PetscCall(Bring(k, sp->ncells * sizeof(int), first, &k->hang->hung.first));
+  PetscCall(Bring(k, sp->ncells * sizeof(int), kind, &k->hang->hung.kind));
+  PetscCall(Bring(k, (size_t)all * sizeof(double), NULL, &w->values));
+  PetscCall(PetscFree2(cell, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries whose rows J changes leave the mesh's list for one of their own */
+static PetscErrorCode SplitEntries(HopsLanesLOR k, const Kinds *t)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  HopsSpace            sp     = k->space;
+  const size_t         ne     = (size_t)sp->ncells * sp->ne;
+  const int            nl     = k->lump ? (int)(sp->nT + sp->nG) : (int)sp->nL;
+  unsigned char       *changed;
+  int                 *keys[2], *begin, *entry;
+
+  PetscFunctionBegin;
+  PetscCall(Bring(k, (nl + 1) * sizeof(int), NULL, &begin));
+  PetscCall(Bring(k, ne * sizeof(int), NULL, &entry));
+  k->hang->hung.begin = begin;
+  k->hang->hung.entry = entry;
+  PetscCall((*memory->PoolMalloc)((size_t)t->nkinds * t->ne, (void **)&changed));
+  if (t->nkinds) PetscCall((*memory->Copy)(NULL, changed, t->changed, (size_t)t->nkinds * t->ne, HOPS_COPY_IN));
+  for (int i = 0; i < 2; i++) PetscCall((*memory->PoolMalloc)(ne * sizeof(int), (void **)&keys[i]));
+  if (ne)
+    PetscCall((*k->kernels->HungKeys)(ne, (int)sp->ne, k->hang->hung.kind, changed, k->mesh.restr, nl, keys[0], keys[1]));
+  PetscCall((*k->kernels->Transpose)(ne, keys[0], nl, k->begin, k->entry));
+  PetscCall((*k->kernels->Transpose)(ne, keys[1], nl, begin, entry));
+  for (int i = 0; i < 2; i++) PetscCall((*memory->PoolFree)((void **)&keys[i]));
+  PetscCall((*memory->PoolFree)((void **)&changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- What the matrix calls ---- */
+
+PetscErrorCode HopsLORHangCreate(HopsLanesLOR k)
+{
+  PetscFunctionBegin;
+  if (!k->space->hanging || k->space->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!k->lump, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The back end %s has no low-order-refined matrices of %s with hanging nodes: use -hops_backend host",
+             k->kernels->backend->name, HopsFamilies[k->space->family]);
+  PetscCall(PetscNew(&k->hang));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORHangReset(HopsLanesLOR k)
+{
+  struct _HopsLanesLORHang *h = k->hang;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < h->nmem; i++) PetscCall((*k->kernels->backend->memory->PoolFree)(&h->mem[i]));
+  PetscCall(PetscMemzero(h, sizeof(*h)));
+  PetscCall(PetscMemzero(&k->mesh.hung, sizeof(k->mesh.hung)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORHangDestroy(HopsLanesLOR k)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsLORHangReset(k));
+  PetscCall(PetscFree(k->hang));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORHangSetUp(HopsLanesLOR k)
+{
+  HopsSpace                 sp = k->space;
+  struct _HopsLanesLORHang *h  = k->hang;
+  unsigned char            *pairs;
+  int                      *kind;
+  HopsHanging               J;
+  Kinds                     t;
+
+  PetscFunctionBegin;
+  if (!h || h->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(sp->ncells, &pairs, sp->ncells, &kind));
+  PetscCall((*k->kernels->backend->memory->Copy)(NULL, pairs, k->mask, sp->ncells, HOPS_COPY_OUT));
+  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &J));
+  PetscCall(KindsCreate(k, &J, pairs, kind, &t));
+  PetscCall(HopsHangingDestroy(&J));
+  PetscCall(BringKinds(k, &t));
+  PetscCall(BringCells(k, &t, kind));
+  PetscCall(SplitEntries(k, &t));
+  PetscCall(PetscInfo(sp, "%d cells with hanging nodes are of %d kinds, and have %d products of their own at most\n", h->work.n,
+                      t.nkinds, t.most));
+  PetscCall(KindsDestroy(&t));
+  PetscCall(PetscFree2(pairs, kind));
+  k->mesh.hung = h->hung;
+  h->ready     = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORHangLists(HopsLanesLOR k, HopsLORVertexData d, PetscBool coupled)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  HopsLORHungWork     *w;
+
+  PetscFunctionBegin;
+  if (!k->hang || !k->hang->work.n) PetscFunctionReturn(PETSC_SUCCESS);
+  w = &k->hang->work;
+  PetscCall((*k->kernels->HungTeams)(k->mesh.dim, coupled, &w->teams));
+  w->teams = PetscMin(w->teams, w->n);
+  PetscCall((*memory->PoolMalloc)((size_t)w->teams * w->most * sizeof(double), (void **)&w->work));
+  PetscCall((*k->kernels->HungLists)(&k->mesh, &d->v, w, coupled));
+  PetscCall((*memory->PoolFree)((void **)&w->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORHangRows(HopsLanesLOR k, HopsLORRows *rows)
+{
+  PetscFunctionBegin;
+  if (!k->hang || !k->hang->work.n || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*k->kernels->HungRows)(&k->hang->hung, k->mesh.restr, (int)k->space->ne, k->mesh.nfree, k->hang->work.values, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
