@@ -147,13 +147,14 @@ typedef struct {
   PetscErrorCode (*WidenValues)(const HopsLORRows *, int nc, int c, const unsigned char fixed0[], const unsigned char fixed1[],
                                 const HopsLORRows *wide);
   /* laneslorhung.h: keys of the two transposed lists, n = nkeys where there is none; which entries of a kind
-     J changes is changed[kinds][ne]. Lists of cells in H1; what they add to rows */
+     J changes is changed[kinds][ne]. What cells' lists add to rows */
   PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[]);
-  PetscErrorCode (*HungTeams)(int dim, PetscBool coupled, int *teams);
-  PetscErrorCode (*HungLists)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORHungWork *, PetscBool coupled);
   PetscErrorCode (*HungRows)(const HopsLORHung *, const int restr[], int percell, int nfree, const double values[],
                              const HopsLORRows *);
+  /* the lists, by teams that have work->work, and how many of these there should be */
+  PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, int *teams);
+  PetscErrorCode (*HungLists)(const HopsLanesLORMesh *, const HopsLanesLORData *, bool mixed, const HopsLORHungWork *);
   const HopsLumpKernels *lump; /* of families other than H1 */
 } HopsLanesLORKernels;
 

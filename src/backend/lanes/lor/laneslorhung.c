@@ -1,10 +1,10 @@
 /* Rows of low-order-refined matrices that hanging nodes change: the tables of each kind of cell, see
    laneslor.h. */
 #include <hops/private/hopshanging.h>
-#include "laneslor.h"
+#include "laneslump.h"
 
 #define HOPS_HUNG_KINDS (8 * HOPS_HANGING_MASKS)
-#define HOPS_HUNG_STAR  33 /* columns of a row of the cell's matrix, at most */
+#define HOPS_HUNG_STAR  128 /* columns of a row of the cell's matrix, at most */
 
 struct _HopsLanesLORHang {
   HopsLORHung     hung;
@@ -43,12 +43,17 @@ static PetscErrorCode Push(List *l, int x, PetscReal w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Columns of row v of a cell's matrix, in the order of Star (laneslorrow.h) */
-static int PlainRow(int dim, int P, int pairs, int v, int col[])
+/* Columns of row v of a cell's matrix, in the order of Star (laneslorrow.h); of other families as in their
+   tables */
+static int PlainRow(HopsLanesLOR k, int pairs, int v, int col[])
 {
-  const int st[3] = {1, P, P * P}, at[3] = {v % P, v / P % P, v / (P * P)};
+  const int dim = k->mesh.dim, P = k->P, st[3] = {1, P, P * P}, at[3] = {v % P, v / P % P, v / (P * P)}, ne = (int)k->space->ne;
   int       n = 0;
 
+  if (k->lump) {
+    for (; n < k->lump->hostcount[pairs][v] >> 16; n++) col[n] = k->lump->hostcol[pairs][(size_t)n * ne + v];
+    return n;
+  }
   col[n++] = v;
   for (int a = 0; a < dim; a++) {
     if (at[a] < P - 1) col[n++] = v + st[a];
@@ -118,7 +123,7 @@ static PetscErrorCode PushMarked(int ne, int mark[], List *l)
 }
 
 /* Which rows J changes; rows of T = A J of the entries that these are made of, and places of products in them */
-static PetscErrorCode AddT(int dim, int P, int pairs, Kinds *t, int mark[])
+static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[])
 {
   const int      ne = t->ne, base = t->nkinds * (ne + 1), first = t->tcol.n;
   unsigned char *changed = t->changed + (size_t)t->nkinds * ne, *needed;
@@ -127,14 +132,14 @@ static PetscErrorCode AddT(int dim, int P, int pairs, Kinds *t, int mark[])
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(ne, &needed));
   for (int v = 0; v < ne; v++) {
-    const int n = PlainRow(dim, P, pairs, v, col);
+    const int n = PlainRow(k, pairs, v, col);
 
     changed[v] = 0;
     for (int s = 0; s < n; s++) changed[v] |= !Own(t, base, col[s]);
     for (int i = t->jtrow[base + v]; changed[v] && i < t->jtrow[base + v + 1]; i++) needed[t->jt.x[i]] = 1;
   }
   for (int v = 0; v < ne; v++) {
-    const int n = PlainRow(dim, P, pairs, v, col);
+    const int n = PlainRow(k, pairs, v, col);
 
     t->trow[base + v]             = t->tcol.n;
     t->prow[t->nkinds * ne + v] = t->place.n;
@@ -220,8 +225,8 @@ static PetscErrorCode KindsCreate(HopsLanesLOR k, const HopsHanging *h, const un
   PetscCall(PetscMalloc1(ne, &mark));
   t->nlist[0] = 0;
   for (t->nkinds = 0; t->nkinds < n; t->nkinds++) {
-    PetscCall(AddJ(h, (unsigned)t->of[t->nkinds] / 8, k->head.constraintentries, t));
-    PetscCall(AddT((int)sp->dim, k->P, t->of[t->nkinds] % 8, t, mark));
+    PetscCall(AddJ(h, (unsigned)t->of[t->nkinds] / 8, k->lump ? 0 : k->head.constraintentries, t));
+    PetscCall(AddT(k, t->of[t->nkinds] % 8, t, mark));
     PetscCall(AddRows(t, mark));
   }
   PetscCall(PetscFree(mark));
@@ -357,9 +362,6 @@ PetscErrorCode HopsLORHangCreate(HopsLanesLOR k)
 {
   PetscFunctionBegin;
   if (!k->space->hanging || k->space->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!k->lump, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The back end %s has no low-order-refined matrices of %s with hanging nodes: use -hops_backend host",
-             k->kernels->backend->name, HopsFamilies[k->space->family]);
   PetscCall(PetscNew(&k->hang));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -372,7 +374,8 @@ PetscErrorCode HopsLORHangReset(HopsLanesLOR k)
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < h->nmem; i++) PetscCall((*k->kernels->backend->memory->PoolFree)(&h->mem[i]));
   PetscCall(PetscMemzero(h, sizeof(*h)));
-  PetscCall(PetscMemzero(&k->mesh.hung, sizeof(k->mesh.hung)));
+  k->mesh.hung = h->hung;
+  if (k->lump) k->lump->mesh.hung = h->hung;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -408,22 +411,26 @@ PetscErrorCode HopsLORHangSetUp(HopsLanesLOR k)
   PetscCall(KindsDestroy(&t));
   PetscCall(PetscFree2(pairs, kind));
   k->mesh.hung = h->hung;
-  h->ready     = PETSC_TRUE;
+  if (k->lump) k->lump->mesh.hung = h->hung;
+  h->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsLORHangLists(HopsLanesLOR k, HopsLORVertexData d, PetscBool coupled)
 {
   const HopsMemoryOps *memory = k->kernels->backend->memory;
+  const bool           mixed  = d && d->v.mixed && coupled;
   HopsLORHungWork     *w;
 
   PetscFunctionBegin;
   if (!k->hang || !k->hang->work.n) PetscFunctionReturn(PETSC_SUCCESS);
   w = &k->hang->work;
-  PetscCall((*k->kernels->HungTeams)(k->mesh.dim, coupled, &w->teams));
+  if (k->lump) PetscCall((*k->kernels->lump->HungTeams)(&w->teams));
+  else PetscCall((*k->kernels->HungTeams)(&k->mesh, mixed, &w->teams));
   w->teams = PetscMin(w->teams, w->n);
   PetscCall((*memory->PoolMalloc)((size_t)w->teams * w->most * sizeof(double), (void **)&w->work));
-  PetscCall((*k->kernels->HungLists)(&k->mesh, &d->v, w, coupled));
+  if (k->lump) PetscCall((*k->kernels->lump->HungLists)(&k->lump->mesh, w));
+  else PetscCall((*k->kernels->HungLists)(&k->mesh, &d->v, mixed, w));
   PetscCall((*memory->PoolFree)((void **)&w->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

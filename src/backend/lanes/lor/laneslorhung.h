@@ -3,7 +3,9 @@
   they add to rows. Back is a back end's class: see lanes.h.
 */
 #pragma once
-#include "laneslorvalues.h"
+#include "laneslorrow.h"
+
+#define HOPS_LOR_HUNG_TEAM 128 /* lanes on a device */
 
 /* Entries whose rows J changes, and all others; nkeys: nobody's */
 struct HopsLORHungKeys {
@@ -44,43 +46,37 @@ HOPS_LANES double HopsLORHungEntry(const HopsLORHungWork &w, int base, int o, co
   return sum;
 }
 
-/* T = A J of cells in H1, then J^T T. Each team has a T */
-template <int DIM, bool MIXED> struct HopsLORHungLists {
-  static constexpr int lanes = HOPS_LOR_TEAM, blocks = MIXED ? 4 : 8;
-  HopsLanesLORMesh     m;
-  HopsLanesLORData     data;
+/* T = A J of cells, then J^T T. Each team has a T. Cell::Row(c, v, do) calls do(u, a) for each entry a = A(v, u)
+   of a cell, in the order of the kinds' tables */
+template <class Cell> struct HopsLORHungLists {
+  static constexpr int lanes = HOPS_LOR_HUNG_TEAM;
+  Cell                 cell;
+  HopsLORHung          h;
   HopsLORHungWork      w;
+  int                  ne;
 
   HOPS_LANES void Times(int c, int kind, int v, double T[]) const
   {
-    constexpr int          N = Star<DIM, MIXED>::N;
-    const int              base = kind * (m.nn + 1), e = c * m.nn + v, lo = w.trow[base + v], hi = w.trow[base + v + 1];
-    const unsigned int     there = There<DIM, MIXED>(m, c, HopsLoad(m.ijk + v)) | 1;
-    const unsigned short  *place = w.place + w.prow[kind * m.nn + v];
-    double                 x[N], *row = T + lo - w.trow[base];
+    const int             base = kind * (ne + 1), lo = w.trow[base + v], n = w.trow[base + v + 1] - lo;
+    const unsigned short *place = w.place + w.prow[kind * ne + v];
+    double               *row   = T + lo - w.trow[base];
 
-    Contributions<DIM, MIXED>(m, data, e, x);
-    for (int i = lo; i < hi; i++) row[i - lo] = 0;
-#pragma unroll
-    for (int s = 0; s < N; s++) {
-      if (!(there >> s & 1)) continue;
-      const int u = base + v + Offset<DIM>(m.P, s);
-
-      for (int j = w.jrow[u]; j < w.jrow[u + 1]; j++) row[*place++] += x[s] * HopsLoad(w.j + j);
-    }
+    for (int i = 0; i < n; i++) row[i] = 0;
+    cell.Row(c, v, [&](int u, double a) {
+      for (int j = w.jrow[base + u]; j < w.jrow[base + u + 1]; j++) row[HopsLoad(place++)] += a * HopsLoad(w.j + j);
+    });
   }
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *) const
   {
     double *T = w.work + (size_t)team.index() * w.most;
 
-    for (int h = team.index(); h < w.n; h += team.count()) {
-      const int c = w.cell[h], kind = m.hung.kind[c], base = kind * (m.nn + 1), first = m.hung.row[base],
-                n = m.hung.row[base + m.nn] - first;
+    for (int i = team.index(); i < w.n; i += team.count()) {
+      const int c = w.cell[i], kind = h.kind[c], base = kind * (ne + 1), first = h.row[base], n = h.row[base + ne] - first;
 
-      for (int i = w.nlist[kind] + team.lane(); i < w.nlist[kind + 1]; i += team.size()) Times(c, kind, w.list[i], T);
+      for (int k = w.nlist[kind] + team.lane(); k < w.nlist[kind + 1]; k += team.size()) Times(c, kind, w.list[k], T);
       team.Sync();
-      for (int o = team.lane(); o < n; o += team.size()) w.values[m.hung.first[c] + o] = HopsLORHungEntry(w, base, first + o, m.hung.col, T);
+      for (int k = team.lane(); k < n; k += team.size()) w.values[h.first[c] + k] = HopsLORHungEntry(w, base, first + k, h.col, T);
       team.Sync();
     }
   }
@@ -123,31 +119,17 @@ template <class Back> struct HopsLORHungLaunches {
     return Back::Each("HopsLORHungKeys", ne, HopsLORHungKeys{percell, kind, changed, restr, nkeys, keys, hungkeys});
   }
 
-  template <int DIM, bool MIXED> static PetscErrorCode TeamsOf(int *teams)
+  template <class Cell> static PetscErrorCode Teams(int *teams)
   {
-    typedef HopsLORHungLists<DIM, MIXED> F;
+    typedef HopsLORHungLists<Cell> F;
 
     return Back::template GetTeams<F>(F::lanes, 0, teams);
   }
 
-  static PetscErrorCode Teams(int dim, PetscBool coupled, int *teams)
+  template <class Cell>
+  static PetscErrorCode Lists(const Cell &cell, const HopsLORHung *h, const HopsLORHungWork *w, int ne)
   {
-    if (dim == 3) return coupled ? TeamsOf<3, true>(teams) : TeamsOf<3, false>(teams);
-    return coupled ? TeamsOf<2, true>(teams) : TeamsOf<2, false>(teams);
-  }
-
-  template <int DIM, bool MIXED>
-  static PetscErrorCode ListsOf(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORHungWork *w)
-  {
-    return Back::Teams("HopsLORHungLists", (int)PetscMin(w->n, w->teams), 0, HopsLORHungLists<DIM, MIXED>{*m, *data, *w});
-  }
-
-  static PetscErrorCode Lists(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORHungWork *w, PetscBool coupled)
-  {
-    const bool mixed = data->mixed && coupled;
-
-    if (m->dim == 3) return mixed ? ListsOf<3, true>(m, data, w) : ListsOf<3, false>(m, data, w);
-    return mixed ? ListsOf<2, true>(m, data, w) : ListsOf<2, false>(m, data, w);
+    return Back::Teams("HopsLORHungLists", w->teams, 0, HopsLORHungLists<Cell>{cell, *h, *w, ne});
   }
 
   static PetscErrorCode Rows(const HopsLORHung *h, const int restr[], int percell, int nfree, const double values[],
@@ -158,9 +140,7 @@ template <class Back> struct HopsLORHungLaunches {
 
   static void Fill(HopsLanesLORKernels *k)
   {
-    k->HungKeys  = Keys;
-    k->HungTeams = Teams;
-    k->HungLists = Lists;
-    k->HungRows  = Rows;
+    k->HungKeys = Keys;
+    k->HungRows = Rows;
   }
 };

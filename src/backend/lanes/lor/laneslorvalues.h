@@ -9,6 +9,7 @@
   a back end's class: see lanes.h.
 */
 #pragma once
+#include "laneslorhung.h"
 #include "laneslorplace.h"
 
 /* ---- Places ---- */
@@ -107,6 +108,24 @@ HOPS_LANES void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData 
       }
   }
 }
+
+/* The same for HopsLORHungLists */
+template <int DIM, bool MIXED> struct HopsLORCell {
+  HopsLanesLORMesh m;
+  HopsLanesLORData data;
+
+  template <class Do> HOPS_LANES void Row(int c, int v, const Do &Put) const
+  {
+    constexpr int      N     = Star<DIM, MIXED>::N;
+    const unsigned int there = There<DIM, MIXED>(m, c, HopsLoad(m.ijk + v)) | 1;
+    double             x[N];
+
+    Contributions<DIM, MIXED>(m, data, c * m.nn + v, x);
+#pragma unroll
+    for (int s = 0; s < N; s++)
+      if (there >> s & 1) Put(v + Offset<DIM>(m.P, s), x[s]);
+  }
+};
 
 /* Adds to a row that begins at s[lo]; what has no place goes to s[none]. As no two places are the same, all
    are read before any is written, and none waits for another */
@@ -280,9 +299,31 @@ template <class Back> struct HopsLORValueLaunches {
     return mixed ? ValuesOf<2, true>(m, data, rows) : ValuesOf<2, false>(m, data, rows);
   }
 
+  template <class Do> static PetscErrorCode Hung(int dim, bool mixed, const Do &Run)
+  {
+    if (dim == 3) return mixed ? Run(HopsLORCell<3, true>()) : Run(HopsLORCell<3, false>());
+    return mixed ? Run(HopsLORCell<2, true>()) : Run(HopsLORCell<2, false>());
+  }
+
+  static PetscErrorCode HungTeams(const HopsLanesLORMesh *m, bool mixed, int *teams)
+  {
+    return Hung(m->dim, mixed, [&](auto cell) { return HopsLORHungLaunches<Back>::template Teams<decltype(cell)>(teams); });
+  }
+
+  static PetscErrorCode HungLists(const HopsLanesLORMesh *m, const HopsLanesLORData *data, bool mixed, const HopsLORHungWork *w)
+  {
+    return Hung(m->dim, mixed, [&](auto cell) {
+      cell = {*m, *data};
+      return HopsLORHungLaunches<Back>::Lists(cell, &m->hung, w, m->nn);
+    });
+  }
+
   static void Fill(HopsLanesLORKernels *k)
   {
-    k->Places = Places;
-    k->Values = Values;
+    k->Places    = Places;
+    k->Values    = Values;
+    k->HungTeams = HungTeams;
+    k->HungLists = HungLists;
+    HopsLORHungLaunches<Back>::Fill(k);
   }
 };

@@ -67,6 +67,8 @@ static PetscErrorCode FreeTables(HopsLanesLOR k)
     PetscCall((*memory->PoolFree)(&u->count[m]));
     PetscCall((*memory->PoolFree)(&u->term[m]));
     PetscCall((*memory->PoolFree)(&u->col[m]));
+    PetscCall(PetscFree(u->hostcount[m]));
+    PetscCall(PetscFree(u->hostcol[m]));
     u->mesh.table[m].count = NULL;
     u->mesh.table[m].term  = NULL;
     u->mesh.table[m].col   = NULL;
@@ -393,9 +395,9 @@ static PetscErrorCode CreateTable(HopsLanesLOR k, unsigned char mask)
   u->mesh.table[mask].count = (const int *)u->count[mask];
   u->mesh.table[mask].term  = (const HopsLumpTerm *)u->term[mask];
   PetscCall(PetscFree(ell));
-  PetscCall(PetscFree(col));
   PetscCall(PetscFree(rows));
-  PetscCall(PetscFree(count));
+  u->hostcol[mask]   = col;
+  u->hostcount[mask] = count;
   PetscCall(PetscFree(r->slot));
   PetscCall(PetscFree(r));
   PetscCall(PetscFree(start));
@@ -432,13 +434,14 @@ PetscErrorCode HopsLumpMasks(HopsLanesLOR k, HopsLORVertexData d, PetscBool adop
   *covered = same && !result[1] ? PETSC_TRUE : PETSC_FALSE;
   *coupled = result[2] ? PETSC_TRUE : PETSC_FALSE;
   if (!adopt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsLORHangReset(k));
   if (n) PetscCall((*memory->Copy)(NULL, k->mask, d->mask, n, HOPS_COPY_WITHIN));
   if (!same) PetscCall(FreeTables(k));
   u->tables  = PETSC_TRUE;
   u->thas[0] = u->has[0];
   u->thas[1] = u->has[1];
   u->masks   = result[0];
-  if (!u->mesh.stencil) PetscCall(CreateTables(k));
+  if (!u->mesh.stencil || k->hang) PetscCall(CreateTables(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -463,9 +466,9 @@ static PetscErrorCode SetUpStencil(HopsLanesLOR k)
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
   PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(*k->bad)));
-  PetscCall((*k->kernels->lump->CurlEmpty)(&u->mesh, k->bad));
+  if (!k->hang) PetscCall((*k->kernels->lump->CurlEmpty)(&u->mesh, k->bad));
   PetscCall((*memory->Copy)(NULL, &empty, k->bad, sizeof(empty), HOPS_COPY_OUT));
-  u->mesh.empty = empty != 0;
+  u->mesh.empty = empty || k->hang; /* rows may have nothing but what hanging nodes bring */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

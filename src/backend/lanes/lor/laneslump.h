@@ -37,6 +37,7 @@ typedef struct {
   const int           *restr;                    /* [ncells][ne], -1-l where the sign is opposite */
   const int           *begin, *entry;
   const unsigned char *mask;
+  HopsLORHung          hung;
   double               perentry; /* 1 / ne */
   const double        *numbers;  /* [ncells][n] */
   HopsLumpTable        table[8];
@@ -74,6 +75,9 @@ struct _HopsLumpKernels {
   PetscErrorCode (*CurlColumns)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*CurlPlaces)(const HopsLumpMesh *, const HopsLORRows *);
   PetscErrorCode (*CurlValues)(const HopsLumpMesh *, const HopsLORRows *);
+  /* as in HopsLanesLORKernels */
+  PetscErrorCode (*HungTeams)(int *teams);
+  PetscErrorCode (*HungLists)(const HopsLumpMesh *, const HopsLORHungWork *);
 };
 
 struct _HopsLump {
@@ -84,6 +88,7 @@ struct _HopsLump {
   HopsLumpMesh    mesh;
   HopsLumpNumber *number; /* [n[1]] the back end's */
   void           *count[8], *term[8], *col[8];
+  int            *hostcount[8], *hostcol[8]; /* the process's copies, where nodes hang */
   int             masks; /* bits of the pattern's masks that occur */
   int            *at;
 };

@@ -176,16 +176,14 @@ template <bool COUPLED> struct HopsCurlCount {
     if (t >= b.n) return;
     int len = count[t], low = 0;
 
-    if (rows.slot && rows.slot[r] >= 0) {
-      for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
-        int k = 0;
+    ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) {
+      int k = 0;
 
-        while (k < HopsMin(len, MAX) && mine[k] != rows.xj[x]) k++;
-        if (k < HopsMin(len, MAX)) continue;
-        if (len < MAX) mine[len] = rows.xj[x];
-        len++;
-      }
-    }
+      while (k < HopsMin(len, MAX) && mine[k] != u) k++;
+      if (k < HopsMin(len, MAX)) return;
+      if (len < MAX) mine[len] = u;
+      len++;
+    });
     if (len > MAX) {
       word.Clear();
       for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
@@ -247,14 +245,13 @@ template <bool COUPLED> struct HopsCurlFill {
     const bool on  = t < b.n && !IsLong(rows, r, MAX);
     int        len = on ? count[t] : 0;
 
-    if (on && rows.slot && rows.slot[r] >= 0) {
-      for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+    if (on)
+      ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) {
         int k = 0;
 
-        while (k < len && mine[k] != rows.xj[x]) k++;
-        if (k == len) mine[len++] = rows.xj[x];
-      }
-    }
+        while (k < len && mine[k] != u) k++;
+        if (k == len) mine[len++] = u;
+      });
     if (rows.sorted) HopsSortInts(len, mine);
     if (rows.i[1]) {
       if (!on) return;

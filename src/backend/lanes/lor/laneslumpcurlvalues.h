@@ -154,7 +154,7 @@ template <bool COUPLED> struct HopsCurlValues {
     if (t < b.n) {
       lo[t]    = i0[t] - base;
       first[t] = b.b0;
-      alone[t] = apart && b.b1 - b.b0 == 1 && !(rows.slot && rows.slot[b.r0 + t] >= 0);
+      alone[t] = apart && b.b1 - b.b0 == 1 && !HasMore(m.hung, rows, b.r0 + t);
       if (t == b.n - 1) lo[b.n] = len;
       if (two)
         for (int k = rows.i[1][b.r0 + t]; k < rows.i[1][b.r0 + t + 1]; k++) rows.v[1][k] = 0;

@@ -1,5 +1,6 @@
 /* Launches of the kernels of H(curl), H(div) and L2 (laneslump.h) by a back end's class (lanes.h). */
 #pragma once
+#include "laneslorhung.h"
 #include "laneslumpcurlrows.h"
 #include "laneslumpcurlvalues.h"
 #include "laneslumprows.h"
@@ -146,6 +147,18 @@ template <class Back> struct HopsLumpLaunches {
     return Run("HopsCurlValues", rows, HopsCurlValues<false>{*m, *rows, HopsCurlStarts<false>(*rows)});
   }
 
+  /* ---- Hanging nodes ---- */
+
+  static PetscErrorCode HungTeams(int *teams)
+  {
+    return HopsLORHungLaunches<Back>::template Teams<HopsLumpCell>(teams);
+  }
+
+  static PetscErrorCode HungLists(const HopsLumpMesh *m, const HopsLORHungWork *w)
+  {
+    return HopsLORHungLaunches<Back>::Lists(HopsLumpCell{*m}, &m->hung, w, m->ne);
+  }
+
   static HopsLumpKernels Table()
   {
     HopsLumpKernels k = {};
@@ -164,6 +177,8 @@ template <class Back> struct HopsLumpLaunches {
     k.CurlColumns   = CurlColumns;
     k.CurlPlaces    = CurlPlaces;
     k.CurlValues    = CurlValues;
+    k.HungTeams     = HungTeams;
+    k.HungLists     = HungLists;
     return k;
   }
 };

@@ -184,9 +184,7 @@ template <class List> HOPS_LANES void HopsLumpBuild(const HopsLumpMesh &m, const
       list->template AddCell<HOPS_LUMP_BATCH>(col, m.twice);
     }
   }
-  if (rows.slot && rows.slot[r] >= 0) {
-    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
-  }
+  ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) { list->Add(u); });
 }
 
 /* Lengths of rows */
@@ -308,6 +306,30 @@ HOPS_LANES void HopsLumpAddCell(const HopsLumpMesh &m, int e, Row *out)
   }
 }
 
+/* The cell's matrix for HopsLORHungLists: signs are the cell's own */
+struct HopsLumpCell {
+  HopsLumpMesh m;
+
+  template <class Do> HOPS_LANES void Row(int c, int v, const Do &Put) const
+  {
+    const HopsLumpTable table = m.table[m.mask[c]];
+    const int           n     = HopsLoad(table.count + v) & 65535;
+    const HopsLumpTerm *T     = table.term + v;
+    const double       *x     = m.numbers + (size_t)c * m.n;
+    double              a     = 0;
+
+    for (int t = 0; t < n; t++, T += m.ne) {
+      const HopsLumpTerm term = HopsLoad(T);
+      const int          col = (int)term, value = (int)(term >> 32);
+
+      a += value & 1 ? -HopsLoad(x + (value >> 1)) : HopsLoad(x + (value >> 1));
+      if (!(col & HOPS_LUMP_LAST)) continue;
+      Put(col & ~HOPS_LUMP_LAST, a);
+      a = 0;
+    }
+  }
+};
+
 /* As the rows of H1: those of a team lie side by side in block 0, and are put together in its scratch, which
    has `room` entries */
 struct HopsLumpRowValues {
@@ -334,7 +356,7 @@ struct HopsLumpRowValues {
       out.hi  = rows.i[0][r + 1] - base;
       out.lo1 = rows.i[1] ? rows.i[1][r] : 0;
       out.hi1 = rows.i[1] ? rows.i[1][r + 1] : 0;
-      if (e1 - e0 == 1 && !rows.sorted && !(rows.slot && rows.slot[r] >= 0)) {
+      if (e1 - e0 == 1 && !rows.sorted && !HasMore(m.hung, rows, r)) {
         const int e = m.entry[e0], c = CellOf(e, m.perentry);
 
         out.direct = out.hi - out.lo == HopsLoad(m.table[m.mask[c]].count + e - c * m.ne) >> 16 && out.lo1 == out.hi1;
