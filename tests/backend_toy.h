@@ -162,7 +162,8 @@ static inline PetscErrorCode ToyRegister(void)
   PetscFunctionBegin;
   toy                = HopsBackendHost;
   toy.name           = "toy";
-  toy.OperatorCreate = ToyCreate;
+  toy.OperatorCreate = ToyCreate; /* which knows no hanging nodes */
+  toy.hanging        = PETSC_FALSE;
   PetscCall(HopsBackendRegister(&toy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -444,6 +444,7 @@ int main(int argc, char **argv)
   void (*maps[])(PetscInt, PetscReal[]) = {NULL, Bilinear, Quadratic};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-map", &map, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
@@ -537,11 +538,21 @@ int main(int argc, char **argv)
     # batches of two cells, most of which have one mask
     test:
       suffix: base
-      args: -dim 3 -roots 2,2,1 -finest 2 -part 0.3 -order {{1 2 3}} -hops_host_isa base
+      args: -dim 3 -roots 2,2,1 -finest 2 -part 0.3 -order {{1 2 3}} -backends host,base
 
     test:
       suffix: base_2d
-      args: -dim 2 -finest 3 -order {{1 4 7}} -hops_host_isa base
+      args: -dim 2 -finest 3 -order {{1 4 7}} -backends host,base
+
+    test:
+      suffix: backends_ranks
+      nsize: {{2 3}}
+      args: -dim 3 -roots 2,2,1 -finest 2 -order 2 -part 0.3 -essential -seed 4 -backends host,base
+
+    test:
+      suffix: backends_robin
+      nsize: 3
+      args: -dim 2 -finest 3 -order 3 -robin -empty 0 -backends host,base
 
   testset:
     args: -lor_pc_type jacobi -turn
@@ -556,6 +567,10 @@ int main(int argc, char **argv)
       suffix: 3d_mapped
       nsize: {{1 3}}
       args: -dim 3 -roots 2,1,1 -finest 2 -order 2 -map {{1 2}} -essential -part 0.3 -pc_lor_drop_tol 0
+
+    test:
+      suffix: backends_mapped
+      args: -dim 3 -roots 2,1,1 -finest 2 -order 3 -map 2 -essential -part 0.3 -pc_lor_drop_tol 0 -backends host,base
 
   test:
     suffix: attached
@@ -593,7 +608,17 @@ int main(int argc, char **argv)
 
     test:
       suffix: families_base
-      args: -dim 3 -roots 2,1,1 -finest 2 -part 0.3 -order 2 -family {{hcurl hdiv}} -hops_host_isa base
+      args: -dim 3 -roots 2,1,1 -finest 2 -part 0.3 -order 2 -family {{hcurl hdiv}} -backends host,base
+
+    test:
+      suffix: backends_families
+      nsize: {{1 3}}
+      args: -dim 2 -finest 3 -order 3 -family {{hcurl hdiv l2}} -essential -seed 3 -backends host,base
+
+    test:
+      suffix: backends_families_3d
+      nsize: 2
+      args: -dim 3 -roots 2,2,1 -finest 2 -order 3 -family {{hcurl hdiv}} -part 0.3 -essential -seed 4 -backends host,base
 
     test:
       suffix: families_long

@@ -397,6 +397,7 @@ int main(int argc, char **argv)
   char     what[32] = "derivatives", name[16] = "hcurl";
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
@@ -466,6 +467,11 @@ int main(int argc, char **argv)
       suffix: ads_3d
       nsize: {{1 2}}
       args: -what solve -dim 3 -finest 2 -family hdiv -order {{1 2}}
+
+    test:
+      suffix: backends
+      nsize: {{1 2}}
+      args: -what solve -dim 3 -finest 2 -family {{hcurl hdiv}} -order 2 -backends host,base
 
     test:
       suffix: solve_long

@@ -3,6 +3,23 @@
 #include "hopstest.h"
 #include "../tutorials/octree.h"
 
+/* Spaces have the second back end of -backends <a,b>: what they are compared with knows none. base: the host's
+   kernels for any processor */
+static inline PetscErrorCode HangSetBackend(void)
+{
+  char      text[128], *comma;
+  PetscBool set, base;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", text, sizeof(text), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrchr(text, ',', &comma));
+  PetscCheck(comma, PETSC_COMM_WORLD, PETSC_ERR_USER, "-backends %s: give two, as in -backends host,base", text);
+  PetscCall(PetscStrcmp(comma + 1, "base", &base));
+  PetscCall(PetscOptionsSetValue(NULL, base ? "-hops_host_isa" : "-hops_backend", comma + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What is made wrong, which must be noticed: halves are mixed up, edges do not hang, signs are forgotten */
 typedef struct {
   PetscBool half, edge, sign;

@@ -552,6 +552,7 @@ int main(int argc, char **argv)
   HopsSpace      sp;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
@@ -646,6 +647,11 @@ int main(int argc, char **argv)
       suffix: 3d
       nsize: {{1 2 4}}
       args: -dim 3 -turn -order {{1 3}} -own {{0 1}} -seed 4 -lor_pc_type bjacobi
+
+    test:
+      suffix: backends
+      nsize: {{1 3}}
+      args: -dim 3 -turn -order 2 -own {{0 1}} -seed 4 -lor_pc_type bjacobi -backends host,base
 
   test:
     suffix: gap

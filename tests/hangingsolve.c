@@ -368,6 +368,7 @@ int main(int argc, char **argv)
   char     what[32] = "patch";
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
@@ -395,6 +396,24 @@ int main(int argc, char **argv)
     nsize: {{1 2 4}}
     args: -what patch -dim 3 -finest 2 -order {{1 2 3}}
     output_file: output/hangingsolve_patch.out
+
+  test:
+    suffix: backends
+    nsize: {{1 3}}
+    args: -what patch -dim 3 -finest 2 -order 3 -backends host,base
+    output_file: output/hangingsolve_patch.out
+
+  test:
+    suffix: backends_spectrum
+    args: -what spectrum -dim 3 -finest 1 -order 2 -backends host,base
+    output_file: output/hangingsolve_spectrum.out
+
+  test:
+    suffix: backends_layer
+    nsize: {{1 3}}
+    requires: hypre
+    args: -what layer -dim 3 -finest 2 -order 3 -backends host,base
+    output_file: output/hangingsolve_layer.out
 
   test:
     suffix: components

@@ -311,7 +311,7 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
 
   PetscFunctionBegin;
   if (sp->onbackend) PetscFunctionReturn(PETSC_SUCCESS);
-  if (sp->hanging && be->HungCreate && sp->family != HOPS_L2) PetscCall((*be->HungCreate)(sp, &sp->hung));
+  if (sp->hanging && !be->hanging && sp->family != HOPS_L2) PetscCall((*be->HungCreate)(sp, &sp->hung));
   if (be->host) sp->bessT = sp->essT;
   else {
     PetscCall((*be->memory->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));

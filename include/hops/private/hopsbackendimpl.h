@@ -266,6 +266,7 @@ struct _HopsBackendOps {
   PetscMemType         memtype;   /* of its memory */
   PetscBool            host;      /* the back end reads and writes the process's own memory */
   PetscBool            condenses; /* PatchCreate() takes condensed patches */
+  PetscBool            hanging;   /* operators and low-order-refined matrices know hanging nodes without HungCreate() */
   PetscBool            spare;     /* patches write to the entry of a P-vector that stands for what is not there */
   PetscInt             runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
   const HopsMemoryOps *memory;
@@ -278,7 +279,7 @@ struct _HopsBackendOps {
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
   PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],
                                 HopsOperator *);
-  /* of a space with hanging nodes; NULL: kernels know them, as the host's do */
+  /* of a space with hanging nodes */
   PetscErrorCode (*HungCreate)(HopsSpace, HopsHung *);
   /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
      kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared

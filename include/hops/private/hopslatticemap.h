@@ -29,6 +29,9 @@ PETSC_INTERN void           HopsLatticeMapOwnRow(HopsLatticeMap *, PetscInt i);
 PETSC_INTERN PetscErrorCode HopsLatticeMapDestroy(HopsLatticeMap *);
 /* src/space/derham/derivative.c: the matrix of such a map */
 PETSC_INTERN PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence inc, PetscBool mean, Mat *);
+/* such a matrix becomes one of this type; MATHYPRE in a device's memory has explicit zeros in own columns
+   extra[nextra] */
+PETSC_INTERN PetscErrorCode HopsLatticeMatBring(HopsSpace from, HopsSpace to, PetscInt nextra, const int extra[], MatType, Mat *);
 
 /* An entry that is a parent's is bounded by the parent's, which the cell lists, too */
 static inline void HopsLatticeMapRow(HopsLatticeMap *m, PetscInt i)

@@ -108,6 +108,11 @@ static inline const HopsBackendOps *HopsMeshBackend(const HopsBackendOps *be)
 {
   return be->mesh ? be : &HopsBackendHost;
 }
+/* whose passes set up a space: with hanging nodes the host's, which know parents */
+static inline const HopsBackendOps *HopsSpaceMeshBackend(HopsSpace sp)
+{
+  return sp->hanging ? &HopsBackendHost : sp->backend;
+}
 /* cells, strata and closures, these where the back end that has the passes works; all else is zero */
 PETSC_INTERN PetscErrorCode HopsNumberingBegin(DM, HopsPlexCells, const HopsBackendOps *, HopsNumbering *);
 PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *nc, PetscInt *node[]);

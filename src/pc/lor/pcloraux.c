@@ -170,7 +170,7 @@ static PetscErrorCode HopsCreateConstants(HopsSpace sp, Vec v[3])
 
 /* Interpolation from nodal fields of direction d: the mean over an entity's corners times the constant of the
    direction. `nodes` has no essential unknowns that the gradient has not */
-static PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
+PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
 {
   HopsIncidence mean;
   Mat           M;

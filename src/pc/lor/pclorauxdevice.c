@@ -5,6 +5,7 @@
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsdevicematimpl.h>
 #include <petsc/private/pcimpl.h>
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -91,6 +92,11 @@ static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt
   int                 *table;
 
   PetscFunctionBegin;
+  if (sp->hanging) {
+    PetscCall(HopsCreatePi(nodes, sp, Pi));
+    for (PetscInt d = 0; d < sp->dim; ++d) PetscCall(HopsLatticeMatBring(nodes, sp, nempty, empty, MATHYPRE, &Pi[d]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsCreateEnds(sp, n, &table));
   for (PetscInt i = 0; i < sp->ne * n; ++i) table[i] *= 2; /* no sign */
   for (PetscInt d = 0; d < sp->dim; ++d) PetscCall((*memory->PoolMalloc)(sp->nT * sizeof(PetscScalar), (void **)&v[d]));
@@ -161,8 +167,9 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would
          have a zero row, which l1-Jacobi cannot smooth, and ADS, unlike AMS, does not mend. Without these
          vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
-      PetscCall(HopsCreateInside(sp, &inside));
-      PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
+      if (sp->hanging) inside = NULL;
+      else PetscCall(HopsCreateInside(sp, &inside));
+      PetscCall(HopsCreatePiDevice(inside && inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {
       PetscCall(HopsFindEmpty(nodes, sp, &nempty, &empty));

@@ -39,7 +39,7 @@ PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[])
     PetscCall(PetscFree(sp->hang));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(sp->backend == &HopsBackendHost || sp->backend->HungCreate, comm, PETSC_ERR_SUP,
+  PetscCheck(sp->backend->hanging || sp->backend->HungCreate, comm, PETSC_ERR_SUP,
              "The back end %s does not know hanging nodes: run with -hops_backend host", sp->backend->name);
   PetscCheck(sp->gorder <= sp->order, comm, PETSC_ERR_SUP,
              "With hanging nodes the order of the element maps, %" PetscInt_FMT

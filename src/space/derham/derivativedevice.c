@@ -1,6 +1,7 @@
 /* Matrices of the lattice's topology whose rows a device writes: derivatives, and the interpolations of AMS
    and ADS. */
 #include <hops/private/hopsdevicematimpl.h>
+#include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsderhamimpl.h>
 
 /* What a matrix is made of meanwhile */
@@ -262,6 +263,11 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
     type = name;
   }
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  if (from->hanging) {
+    PetscCall(HopsLatticeMatCreate(from, to, inc, PETSC_FALSE, D));
+    PetscCall(HopsLatticeMatBring(from, to, nextra, extra, type, D));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (PetscInt i = 0; i < inc.nrows; ++i) n = PetscMax(n, inc.n[i]);
   PetscCall(PetscMalloc1(inc.nrows * n, &table));
   for (PetscInt i = 0; i < inc.nrows; ++i)

@@ -344,7 +344,7 @@ static void HopsOwnCoordinatesCorners(const HopsOwnCoordinates *o, HopsCorners *
 */
 static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
 {
-  const HopsBackendOps *be    = sp->backend;
+  const HopsBackendOps *be    = HopsSpaceMeshBackend(sp);
   const PetscBool       apart = sp->cells->backend == be ? PETSC_TRUE : PETSC_FALSE; /* closures are there */
   HopsCoordinateMap     map   = {0};
   HopsOwnCoordinates    own;
@@ -406,7 +406,7 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
 /* Rows of places in the local coordinates become X[], where the space works if that has the passes */
 static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknowns *u, const HopsCoordinateMap *map, Vec x)
 {
-  const PetscBool       apart = HopsMeshApart(sp->backend);
+  const PetscBool       apart = HopsMeshApart(HopsSpaceMeshBackend(sp));
   const HopsBackendOps *at    = apart ? sp->backend : &HopsBackendHost;
   const PetscScalar    *a;
   PetscInt              size, nx;
@@ -443,7 +443,7 @@ static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknow
 /* Own coordinates take the place of those in X[] */
 static PetscErrorCode HopsPlexTakeOwnCoordinates(HopsSpace sp, const HopsOwnCoordinates *own)
 {
-  const PetscBool    apart = HopsMeshApart(sp->backend);
+  const PetscBool    apart = HopsMeshApart(HopsSpaceMeshBackend(sp));
   const HopsMeshOps *mesh  = apart ? sp->backend->mesh : &HopsMeshHost;
   HopsCorners        m     = {.dim = sp->dim, .n = own->map.n};
   int               *zero;
@@ -471,7 +471,7 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(sp->backend)) PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
+  if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(HopsSpaceMeshBackend(sp))) PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
   if (!sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));

@@ -28,7 +28,7 @@ static PetscErrorCode HopsNumberingCreate(HopsSpace sp, HopsNumbering *b)
   PetscInt64 total = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, sp->backend, b));
+  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, HopsSpaceMeshBackend(sp), b));
   for (PetscInt d = 0; d <= sp->dim; ++d) {
     b->dof[d] = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
     total += (PetscInt64)b->dof[d] * (b->end[d] - b->start[d]);
@@ -244,7 +244,7 @@ static PetscErrorCode HopsCellViewCreate(HopsSpace sp, const HopsLayout *layout,
 /* The order of the cells, and restr[] where the back end has the passes */
 static PetscErrorCode HopsPlexRestrict(HopsSpace sp, const HopsNumbering *b, const HopsCellView *view)
 {
-  const HopsBackendOps *be   = sp->backend;
+  const HopsBackendOps *be   = HopsSpaceMeshBackend(sp);
   const HopsMeshOps    *mesh = HopsMeshBackend(be)->mesh;
   const size_t          size = (size_t)sp->ncells * sp->ne;
   int                  *perm, *restr;
@@ -273,13 +273,13 @@ PetscErrorCode HopsPlexNumber(HopsSpace sp, const HopsLayout *layout)
 
   PetscFunctionBegin;
   PetscCall(HopsNumberingCreate(sp, &b));
-  PetscCall(HopsNumberingAllocate(sp->backend, &b));
-  PetscCall(HopsPlexNumberPoints(sp, sp->backend, &b));
+  PetscCall(HopsNumberingAllocate(HopsSpaceMeshBackend(sp), &b));
+  PetscCall(HopsPlexNumberPoints(sp, HopsSpaceMeshBackend(sp), &b));
   PetscCall(HopsCellViewCreate(sp, layout, &b, &view));
   PetscCall(HopsPlexRestrict(sp, &b, &view));
   PetscCall(PetscFree(view.slot));
   PetscCall(PetscFree(view.seen));
-  PetscCall(HopsNumberingFree(sp->backend, &b));
+  PetscCall(HopsNumberingFree(HopsSpaceMeshBackend(sp), &b));
   PetscCall(HopsSpaceSetUpEntries(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -330,7 +330,7 @@ static PetscErrorCode HopsSectionPointsCreate(HopsSpace sp, PetscSection s, Pets
 /* first[] of all points: those of other ranks that no cell has are left out of the list */
 static PetscErrorCode HopsSectionNumber(HopsSpace sp, HopsNumbering *b, HopsSectionPoints *p, PetscInt *first[])
 {
-  const HopsBackendOps *at   = HopsMeshBackend(sp->backend);
+  const HopsBackendOps *at   = HopsMeshBackend(HopsSpaceMeshBackend(sp));
   const size_t          size = b->np * sizeof(int);
   int                   nT, nC, *given, *host;
   PetscInt              n = 0;
@@ -373,14 +373,14 @@ PetscErrorCode HopsPlexNumberSection(HopsSpace sp, PetscSection s, PetscSection 
   HopsSectionPoints p;
 
   PetscFunctionBegin;
-  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, sp->backend, &b));
+  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, HopsSpaceMeshBackend(sp), &b));
   PetscCall(HopsSectionPointsCreate(sp, s, gs, &b, &p, done));
   if (*done) {
     HopsPlexUnknownsNumbered(u, nc, &b);
-    PetscCall(HopsNumberingAllocate(sp->backend, &b));
+    PetscCall(HopsNumberingAllocate(HopsSpaceMeshBackend(sp), &b));
     PetscCall(HopsSectionNumber(sp, &b, &p, first));
     PetscCall(HopsPlexRestrict(sp, &b, view));
-    PetscCall(HopsNumberingFree(sp->backend, &b));
+    PetscCall(HopsNumberingFree(HopsSpaceMeshBackend(sp), &b));
     PetscCall(HopsSpaceSetUpEntries(sp));
   }
   PetscCall(PetscFree4(p.ess, p.foreign, p.index, p.given));

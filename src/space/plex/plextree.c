@@ -279,7 +279,7 @@ PetscErrorCode HopsSpaceSetTree(HopsSpace sp)
 
   PetscFunctionBegin;
   if (!cells->hanging) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(sp->backend == &HopsBackendHost || sp->backend->HungCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+  PetscCheck(sp->backend->hanging || sp->backend->HungCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
              "The back end %s does not know hanging nodes: run with -hops_backend host", sp->backend->name);
   sp->hanging = PETSC_TRUE;
   PetscCall(PetscMalloc1(sp->ncells, &sp->hang));

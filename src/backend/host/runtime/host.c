@@ -202,6 +202,7 @@ const HopsBackendOps HopsBackendHost = {
   .memtype        = PETSC_MEMTYPE_HOST,
   .host           = PETSC_TRUE,
   .condenses      = PETSC_TRUE,
+  .hanging        = PETSC_TRUE,
   .spare          = PETSC_TRUE,
   .memory         = &HopsMemoryHost,
   .vector         = &HopsVectorHost,

@@ -107,6 +107,7 @@ static HopsBackendOps Table()
   b.PatchCreate    = PatchCreate;
   b.patches        = &HopsPatchSetUpKokkos;
   b.condenses      = PETSC_TRUE;
+  b.hanging        = PETSC_FALSE;
   b.spare          = PETSC_FALSE;
   return b;
 }
