@@ -179,10 +179,9 @@ static PetscErrorCode CompareOperator(Mat A, Mat hat, Mat L, Mat wrong, IS ess)
   PetscScalar s[2];
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(L, &x, &u));
-  PetscCall(VecDuplicate(x, &y));
+  PetscCall(MatCreateVecs(A, &x, &y)); /* where the space works */
+  PetscCall(MatCreateVecs(hat, &u, &v));
   PetscCall(VecDuplicate(x, &r));
-  PetscCall(VecDuplicate(u, &v));
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(VecISSet(x, ess, 0.0));
   PetscCall(MatMult(A, x, y));
@@ -219,7 +218,7 @@ static PetscErrorCode CompareMatrices(Mat A, Mat hat, Mat L, IS ess)
   PetscCall(Say("assembled", e, 1e-13));
   PetscCall(MatPtAP(hataij, L, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &B));
   PetscCall(MatZeroRowsColumnsIS(B, ess, 1.0, NULL, NULL));
-  PetscCall(MatCreateVecs(B, &d, NULL));
+  PetscCall(MatCreateVecs(A, &d, NULL));
   PetscCall(VecDuplicate(d, &f));
   PetscCall(MatGetDiagonal(A, d));
   PetscCall(MatGetDiagonal(B, f));

@@ -148,6 +148,8 @@ static PetscErrorCode Derivatives(PetscInt dim, PetscInt p, PetscInt finest)
 
     PetscCall(HopsSpaceCreateDerivative(sp[f], sp[f + 1], &D[f]));
     PetscCall(HopsSpaceCreateDerivative(broken[f], broken[f + 1], &B));
+    PetscCall(MatConvert(D[f], MATAIJ, MAT_INPLACE_MATRIX, &D[f])); /* of a device's type, which makes no products with these */
+    PetscCall(MatConvert(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
     PetscCall(MatMatMult(L[f + 1], D[f], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &X));
     PetscCall(MatMatMult(B, L[f], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
     PetscCall(MatAXPY(X, -1.0, Y, DIFFERENT_NONZERO_PATTERN));

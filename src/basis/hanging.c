@@ -64,13 +64,15 @@ static void Apply(const HopsHanging *h, const HopsHangingBox *x, unsigned mask, 
     const PetscReal *J = h->J[x->open >> a & 1];
 
     for (int l = 0; l < n; l++) {
-      PetscReal *y = u + HopsHangingLine(x, mask, a, start[l], &step);
+      PetscReal *y    = u + HopsHangingLine(x, mask, a, start[l], &step);
+      PetscBool  some = PETSC_FALSE;
 
-      for (int m = 0; m < P; m++) {
+      for (int m = 0; m < P; m++) some = some || y[m * step] != 0.0 ? PETSC_TRUE : PETSC_FALSE;
+      for (int m = 0; m < P && some; m++) { /* of a unit vector most lines are zero */
         v[m] = 0.0;
         for (int k = 0; k < P; k++) v[m] += (transpose ? J[k * P + m] : J[m * P + k]) * y[k * step];
       }
-      for (int m = 0; m < P; m++) y[m * step] = v[m];
+      for (int m = 0; m < P && some; m++) y[m * step] = v[m];
     }
   }
 }

@@ -22,7 +22,7 @@ struct _HopsProlong {
   MPI_Datatype          unit;
   HopsQueue             queue;
   HopsConstraints       c;    /* its arrays are copies */
-  HopsHung              hung; /* the space's; NULL: none */
+  HopsHung              hung; /* of a space's own P; NULL: none */
 };
 
 /* ----------------------------------------- the graph ----------------------------------------- */
@@ -153,9 +153,7 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->type  = type;
   P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_SCALAR;
   P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
-  P->hung  = be == sp->backend ? sp->hung : NULL;
   PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
-  PetscCheck(!P->hung || (nc == 1 && type != PETSC_FLOAT), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Hanging nodes: one component, in doubles");
   if (constraints && constraints->n) {
     PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Rows of constraints need one component in double precision on the host: use -hops_backend host");
@@ -318,7 +316,10 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
     PetscCall((*be->memory->Copy)(NULL, sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), HOPS_COPY_IN));
   }
   if (be->host && !sp->hung) sp->P = sp->hostP;
-  else PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
+  else {
+    PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
+    sp->P->hung = sp->hung;
+  }
   sp->onbackend = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -167,9 +167,8 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would
          have a zero row, which l1-Jacobi cannot smooth, and ADS, unlike AMS, does not mend. Without these
          vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
-      if (sp->hanging) inside = NULL;
-      else PetscCall(HopsCreateInside(sp, &inside));
-      PetscCall(HopsCreatePiDevice(inside && inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
+      PetscCall(HopsCreateInside(sp, &inside));
+      PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {
       PetscCall(HopsFindEmpty(nodes, sp, &nempty, &empty));

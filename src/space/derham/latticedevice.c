@@ -41,12 +41,12 @@ static PetscErrorCode CopyBlock(const HopsMemoryOps *memory, Mat B, PetscInt nex
     }
   }
   i[n] = (int)m;
-  PetscCall(MatSeqAIJRestoreArrayRead(B, &a));
-  PetscCall(MatRestoreRowIJ(B, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCall(CopyIn(memory, (n + 1) * sizeof(*i), i, (void **)&r->i[b]));
   PetscCall(CopyIn(memory, m * sizeof(*j), j, (void **)&r->j[b]));
   PetscCall(CopyIn(memory, m * sizeof(*v), v, (void **)&r->v[b]));
   r->nnz[b] = (size_t)m;
+  PetscCall(MatSeqAIJRestoreArrayRead(B, &a));
+  PetscCall(MatRestoreRowIJ(B, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done)); /* n becomes 0 */
   PetscCall(PetscFree3(i, j, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -381,7 +381,7 @@ static PetscErrorCode CountRows(HopsLORAssembler lor, HopsLORRows *rows)
 
   PetscFunctionBegin;
   PetscCall(SetUp(k));
-  PetscCall(HopsLORHangSetUp(k));
+  PetscCall(HopsLORHangSetUp(k, rows));
   if (rows->nslots) {
     PetscCall((*k->kernels->Set)(rows->slot, 0xff, rows->n * sizeof(int)));
     PetscCall((*k->kernels->Slots)(rows));

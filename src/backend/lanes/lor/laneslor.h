@@ -6,6 +6,7 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <stdbool.h>
 
+#define HOPS_LOR_NOWHERE   INT_MAX
 #define HOPS_LANES_LOR_MAX 63 /* columns of a row whose places are kept, in H1; values of longer ones are looked up */
 
 /* words of the places of a cell in a row, six bits for each of its neighbours */
@@ -36,7 +37,11 @@ typedef struct {
   const int    *jcol, *jtcol;
   const double *j, *jt;
   const unsigned short *of;      /* the entry in whose row a column of `col` is */
-  double       *values, *work;   /* the lists; [teams][most] */
+  /* or the sum that a column of `col` is: entries pt[prod[i]] and on of T, with weights; NULL where these
+     would be too many */
+  const int            *prod, *pt;
+  const double         *pw;
+  double       *values, *work;   /* the lists; [teams][most], where a team's own memory does not hold a T */
   int           teams;
 } HopsLORHungWork;
 
@@ -150,10 +155,12 @@ typedef struct {
      J changes is changed[kinds][ne]. What cells' lists add to rows */
   PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[]);
-  PetscErrorCode (*HungRows)(const HopsLORHung *, const int restr[], int percell, int nfree, const double values[],
-                             const HopsLORRows *);
-  /* the lists, by teams that have work->work, and how many of these there should be */
-  PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, int *teams);
+  PetscErrorCode (*HungRows)(const HopsLORHung *, int percell, const double values[], const int place[], const HopsLORRows *);
+  /* where in its row a number of a list goes, or HOPS_LOR_NOWHERE; -1 - place: its negative */
+  PetscErrorCode (*HungPlaces)(const HopsLORHung *, const int restr[], int percell, int nfree, const HopsLORRows *, int place[]);
+  /* the lists, by work->teams; how many of these there should be, and whether their own memory holds so many
+     bytes, without work->work */
+  PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, size_t bytes, int *teams, PetscBool *own);
   PetscErrorCode (*HungLists)(const HopsLanesLORMesh *, const HopsLanesLORData *, bool mixed, const HopsLORHungWork *);
   const HopsLumpKernels *lump; /* of families other than H1 */
 } HopsLanesLORKernels;
@@ -188,7 +195,7 @@ PETSC_INTERN PetscErrorCode HopsLanesLORBuffer(const HopsLanesLORKernels *, Hops
    change; lists and rows of values */
 PETSC_INTERN PetscErrorCode HopsLORHangCreate(HopsLanesLOR);
 PETSC_INTERN PetscErrorCode HopsLORHangDestroy(HopsLanesLOR);
-PETSC_INTERN PetscErrorCode HopsLORHangSetUp(HopsLanesLOR);
+PETSC_INTERN PetscErrorCode HopsLORHangSetUp(HopsLanesLOR, const HopsLORRows *); /* whose pattern is new */
 PETSC_INTERN PetscErrorCode HopsLORHangReset(HopsLanesLOR);
 PETSC_INTERN PetscErrorCode HopsLORHangLists(HopsLanesLOR, HopsLORVertexData, PetscBool coupled);
 PETSC_INTERN PetscErrorCode HopsLORHangRows(HopsLanesLOR, HopsLORRows *);

@@ -4,14 +4,16 @@
 #include "laneslump.h"
 
 #define HOPS_HUNG_KINDS (8 * HOPS_HANGING_MASKS)
-#define HOPS_HUNG_STAR  128 /* columns of a row of the cell's matrix, at most */
+#define HOPS_HUNG_PRODUCTS 4000000 /* of all kinds, that are listed */
+#define HOPS_HUNG_STAR     128 /* columns of a row of the cell's matrix, at most */
 
 struct _HopsLanesLORHang {
   HopsLORHung     hung;
   HopsLORHungWork work;
-  PetscBool       ready;
+  PetscBool       ready, placed[2]; /* placed: in rows of owned unknowns, and of ghosts */
+  int            *place;            /* of the lists' numbers in their rows */
   int             nmem;
-  void           *mem[20]; /* the back end's */
+  void           *mem[24]; /* the back end's */
 };
 
 /* Tables of all kinds in the process's memory, as they grow */
@@ -24,7 +26,9 @@ typedef struct {
 typedef struct {
   int            ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
   int           *row, *nlist, *trow, *prow, *jrow, *jtrow;
-  List           col, rowof, list, tcol, place, j, jt; /* jcol with j, jtcol with jt */
+  List           col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt, pw with pt */
+  List          *sum;                                                 /* [ne] scratch */
+  PetscBool      products;
   unsigned char *changed;
 } Kinds;
 
@@ -110,20 +114,34 @@ static int Own(const Kinds *t, int base, int v)
   return t->jrow[base + v + 1] - j == 1 && t->j.x[j] == v && t->j.w[j] == 1.0 && t->jtrow[base + v + 1] - jt == 1;
 }
 
-/* The columns that mark[] has, ascending, and their places */
-static PetscErrorCode PushMarked(int ne, int mark[], List *l)
+/* Column c, in mark[] -1 until now, is one of the m in list[] */
+static void Mark(int c, int mark[], int list[], int *m)
+{
+  if (mark[c] >= 0) return;
+  mark[c]      = 0;
+  list[(*m)++] = c;
+}
+
+/* The m columns of list[] ascending, and their places in mark[] */
+static PetscErrorCode PushMarked(int m, int list[], int mark[], List *l)
 {
   PetscFunctionBegin;
-  for (int c = 0, n = 0; c < ne; c++) {
-    if (mark[c] < 0) continue;
-    mark[c] = n++;
-    PetscCall(Push(l, c, 0.0));
+  for (int i = 1; i < m; i++) {
+    const int c = list[i];
+    int       k = i;
+
+    for (; k > 0 && list[k - 1] > c; k--) list[k] = list[k - 1];
+    list[k] = c;
+  }
+  for (int i = 0; i < m; i++) {
+    mark[list[i]] = i;
+    PetscCall(Push(l, list[i], 0.0));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Which rows J changes; rows of T = A J of the entries that these are made of, and places of products in them */
-static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[])
+static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[], int list[])
 {
   const int      ne = t->ne, base = t->nkinds * (ne + 1), first = t->tcol.n;
   unsigned char *changed = t->changed + (size_t)t->nkinds * ne, *needed;
@@ -140,17 +158,18 @@ static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[])
   }
   for (int v = 0; v < ne; v++) {
     const int n = PlainRow(k, pairs, v, col);
+    int       m = 0;
 
     t->trow[base + v]             = t->tcol.n;
     t->prow[t->nkinds * ne + v] = t->place.n;
     if (!needed[v]) continue;
     PetscCall(Push(&t->list, v, 0.0));
-    for (int c = 0; c < ne; c++) mark[c] = -1;
     for (int s = 0; s < n; s++)
-      for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) mark[t->j.x[j]] = 0;
-    PetscCall(PushMarked(ne, mark, &t->tcol));
+      for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) Mark(t->j.x[j], mark, list, &m);
+    PetscCall(PushMarked(m, list, mark, &t->tcol));
     for (int s = 0; s < n; s++)
       for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) PetscCall(Push(&t->place, mark[t->j.x[j]], 0.0));
+    while (m > 0) mark[list[--m]] = -1;
   }
   t->trow[base + ne]         = t->tcol.n;
   t->nlist[t->nkinds + 1] = t->list.n;
@@ -160,7 +179,7 @@ static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[])
 }
 
 /* Rows of J^T T */
-static PetscErrorCode AddRows(Kinds *t, int mark[])
+static PetscErrorCode AddRows(Kinds *t, int mark[], int list[])
 {
   const int            ne = t->ne, base = t->nkinds * (ne + 1);
   const unsigned char *changed = t->changed + (size_t)t->nkinds * ne;
@@ -168,16 +187,42 @@ static PetscErrorCode AddRows(Kinds *t, int mark[])
   PetscFunctionBegin;
   for (int r = 0; r < ne; r++) {
     const int n = t->col.n;
+    int       m = 0;
 
     t->row[base + r] = n;
     if (!changed[r]) continue;
-    for (int c = 0; c < ne; c++) mark[c] = -1;
     for (int i = t->jtrow[base + r]; i < t->jtrow[base + r + 1]; i++)
-      for (int j = t->trow[base + t->jt.x[i]]; j < t->trow[base + t->jt.x[i] + 1]; j++) mark[t->tcol.x[j]] = 0;
-    PetscCall(PushMarked(ne, mark, &t->col));
+      for (int j = t->trow[base + t->jt.x[i]]; j < t->trow[base + t->jt.x[i] + 1]; j++) Mark(t->tcol.x[j], mark, list, &m);
+    PetscCall(PushMarked(m, list, mark, &t->col));
+    while (m > 0) mark[list[--m]] = -1;
     for (int i = n; i < t->col.n; i++) PetscCall(Push(&t->rowof, r, 0.0));
   }
   t->row[base + ne] = t->col.n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which products of T each column of J^T T sums, if these are not too many */
+static PetscErrorCode AddProducts(Kinds *t, int mark[])
+{
+  const int ne = t->ne, base = t->nkinds * (ne + 1), first = t->trow[base];
+
+  PetscFunctionBegin;
+  for (int r = 0; r < ne && t->products; r++) {
+    const int n = t->row[base + r + 1] - t->row[base + r], *col = t->col.x + t->row[base + r];
+    List     *sum = t->sum;
+
+    for (int k = 0; k < n; k++) sum[k].n = 0;
+    for (int k = 0; k < n; k++) mark[col[k]] = k;
+    for (int i = t->jtrow[base + r]; n && i < t->jtrow[base + r + 1]; i++)
+      for (int j = t->trow[base + t->jt.x[i]]; j < t->trow[base + t->jt.x[i] + 1]; j++)
+        PetscCall(Push(&sum[mark[t->tcol.x[j]]], j - first, t->jt.w[i]));
+    for (int k = 0; k < n; k++) {
+      mark[col[k]] = -1;
+      PetscCall(Push(&t->prod, t->pt.n, 0.0));
+      for (int i = 0; i < sum[k].n; i++) PetscCall(Push(&t->pt, sum[k].x[i], sum[k].w[i]));
+    }
+    if (t->pt.n > HOPS_HUNG_PRODUCTS) t->products = PETSC_FALSE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +257,7 @@ static PetscErrorCode KindsCreate(HopsLanesLOR k, const HopsHanging *h, const un
 {
   HopsSpace sp = k->space;
   const int ne = (int)sp->ne;
-  int      *mark, n;
+  int      *mark, *list, n;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(t, sizeof(*t)));
@@ -222,26 +267,36 @@ static PetscErrorCode KindsCreate(HopsLanesLOR k, const HopsHanging *h, const un
   PetscCall(PetscMalloc6(n * (ne + 1), &t->row, n + 1, &t->nlist, n * (ne + 1), &t->trow, n * ne, &t->prow, n * (ne + 1), &t->jrow,
                          n * (ne + 1), &t->jtrow));
   PetscCall(PetscMalloc1((size_t)n * ne, &t->changed));
-  PetscCall(PetscMalloc1(ne, &mark));
+  PetscCall(PetscMalloc2(ne, &mark, ne, &list));
+  for (int c = 0; c < ne; c++) mark[c] = -1;
+  PetscCall(PetscCalloc1(ne, &t->sum));
+  t->products = PETSC_TRUE;
   t->nlist[0] = 0;
   for (t->nkinds = 0; t->nkinds < n; t->nkinds++) {
     PetscCall(AddJ(h, (unsigned)t->of[t->nkinds] / 8, k->lump ? 0 : k->head.constraintentries, t));
-    PetscCall(AddT(k, t->of[t->nkinds] % 8, t, mark));
-    PetscCall(AddRows(t, mark));
+    PetscCall(AddT(k, t->of[t->nkinds] % 8, t, mark, list));
+    PetscCall(AddRows(t, mark, list));
+    PetscCall(AddProducts(t, mark));
   }
-  PetscCall(PetscFree(mark));
+  PetscCall(Push(&t->prod, t->pt.n, 0.0));
+  PetscCall(PetscFree2(mark, list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KindsDestroy(Kinds *t)
 {
-  List *const lists[] = {&t->col, &t->rowof, &t->list, &t->tcol, &t->place, &t->j, &t->jt};
+  List *const lists[] = {&t->col, &t->rowof, &t->list, &t->tcol, &t->place, &t->j, &t->jt, &t->prod, &t->pt};
 
   PetscFunctionBegin;
   for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
     PetscCall(PetscFree(lists[i]->x));
     PetscCall(PetscFree(lists[i]->w));
   }
+  for (int c = 0; c < t->ne; c++) {
+    PetscCall(PetscFree(t->sum[c].x));
+    PetscCall(PetscFree(t->sum[c].w));
+  }
+  PetscCall(PetscFree(t->sum));
   PetscCall(PetscFree6(t->row, t->nlist, t->trow, t->prow, t->jrow, t->jtrow));
   PetscCall(PetscFree(t->changed));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,6 +353,11 @@ static PetscErrorCode BringKinds(HopsLanesLOR k, const Kinds *t)
   PetscCall(Bring(k, nr, t->jtrow, &w->jtrow));
   PetscCall(Bring(k, t->jt.n * sizeof(int), t->jt.x, &w->jtcol));
   PetscCall(Bring(k, t->jt.n * sizeof(double), t->jt.w, &w->jt));
+  if (t->products) {
+    PetscCall(Bring(k, t->prod.n * sizeof(int), t->prod.x, &w->prod));
+    PetscCall(Bring(k, t->pt.n * sizeof(int), t->pt.x, &w->pt));
+    PetscCall(Bring(k, t->pt.n * sizeof(double), t->pt.w, &w->pw));
+  }
   w->most = t->most;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -325,6 +385,7 @@ static PetscErrorCode BringCells(HopsLanesLOR k, const Kinds *t, const int kind[
   PetscCall(Bring(k, sp->ncells * sizeof(int), first, &k->hang->hung.first));
   PetscCall(Bring(k, sp->ncells * sizeof(int), kind, &k->hang->hung.kind));
   PetscCall(Bring(k, (size_t)all * sizeof(double), NULL, &w->values));
+  PetscCall(Bring(k, (size_t)all * sizeof(int), NULL, &k->hang->place));
   PetscCall(PetscFree2(cell, first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -387,7 +448,7 @@ PetscErrorCode HopsLORHangDestroy(HopsLanesLOR k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORHangSetUp(HopsLanesLOR k)
+PetscErrorCode HopsLORHangSetUp(HopsLanesLOR k, const HopsLORRows *rows)
 {
   HopsSpace                 sp = k->space;
   struct _HopsLanesLORHang *h  = k->hang;
@@ -397,6 +458,7 @@ PetscErrorCode HopsLORHangSetUp(HopsLanesLOR k)
   Kinds                     t;
 
   PetscFunctionBegin;
+  if (h) h->placed[rows->first ? 1 : 0] = PETSC_FALSE;
   if (!h || h->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(sp->ncells, &pairs, sp->ncells, &kind));
   PetscCall((*k->kernels->backend->memory->Copy)(NULL, pairs, k->mask, sp->ncells, HOPS_COPY_OUT));
@@ -421,14 +483,15 @@ PetscErrorCode HopsLORHangLists(HopsLanesLOR k, HopsLORVertexData d, PetscBool c
   const HopsMemoryOps *memory = k->kernels->backend->memory;
   const bool           mixed  = d && d->v.mixed && coupled;
   HopsLORHungWork     *w;
+  PetscBool            own;
 
   PetscFunctionBegin;
   if (!k->hang || !k->hang->work.n) PetscFunctionReturn(PETSC_SUCCESS);
   w = &k->hang->work;
-  if (k->lump) PetscCall((*k->kernels->lump->HungTeams)(&w->teams));
-  else PetscCall((*k->kernels->HungTeams)(&k->mesh, mixed, &w->teams));
+  if (k->lump) PetscCall((*k->kernels->lump->HungTeams)(w->most * sizeof(double), &w->teams, &own));
+  else PetscCall((*k->kernels->HungTeams)(&k->mesh, mixed, w->most * sizeof(double), &w->teams, &own));
   w->teams = PetscMin(w->teams, w->n);
-  PetscCall((*memory->PoolMalloc)((size_t)w->teams * w->most * sizeof(double), (void **)&w->work));
+  if (!own) PetscCall((*memory->PoolMalloc)((size_t)w->teams * w->most * sizeof(double), (void **)&w->work));
   if (k->lump) PetscCall((*k->kernels->lump->HungLists)(&k->lump->mesh, w));
   else PetscCall((*k->kernels->HungLists)(&k->mesh, &d->v, mixed, w));
   PetscCall((*memory->PoolFree)((void **)&w->work));
@@ -437,8 +500,13 @@ PetscErrorCode HopsLORHangLists(HopsLanesLOR k, HopsLORVertexData d, PetscBool c
 
 PetscErrorCode HopsLORHangRows(HopsLanesLOR k, HopsLORRows *rows)
 {
+  struct _HopsLanesLORHang *h = k->hang;
+  const int                 b = rows->first ? 1 : 0, ne = (int)k->space->ne;
+
   PetscFunctionBegin;
-  if (!k->hang || !k->hang->work.n || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*k->kernels->HungRows)(&k->hang->hung, k->mesh.restr, (int)k->space->ne, k->mesh.nfree, k->hang->work.values, rows));
+  if (!h || !h->work.n || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!h->placed[b]) PetscCall((*k->kernels->HungPlaces)(&h->hung, k->mesh.restr, ne, k->mesh.nfree, rows, h->place));
+  h->placed[b] = PETSC_TRUE;
+  PetscCall((*k->kernels->HungRows)(&h->hung, ne, h->work.values, h->place, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,8 @@
 #pragma once
 #include "laneslorrow.h"
 
-#define HOPS_LOR_HUNG_TEAM 128 /* lanes on a device */
+#define HOPS_LOR_HUNG_TEAM    128         /* lanes on a device */
+#define HOPS_LOR_HUNG_SCRATCH (32 * 1024) /* bytes of a T in a team's own memory */
 
 /* Entries whose rows J changes, and all others; nkeys: nobody's */
 struct HopsLORHungKeys {
@@ -31,6 +32,10 @@ HOPS_LANES double HopsLORHungEntry(const HopsLORHungWork &w, int base, int o, co
   const int r = base + w.of[o], c = col[o];
   double    sum = 0;
 
+  if (w.prod) {
+    for (int i = HopsLoad(w.prod + o); i < HopsLoad(w.prod + o + 1); i++) sum += HopsLoad(w.pw + i) * T[HopsLoad(w.pt + i)];
+    return sum;
+  }
   for (int i = w.jtrow[r]; i < w.jtrow[r + 1]; i++) {
     const int v  = base + HopsLoad(w.jtcol + i);
     int       lo = w.trow[v], hi = w.trow[v + 1];
@@ -67,9 +72,9 @@ template <class Cell> struct HopsLORHungLists {
     });
   }
 
-  template <class Team> HOPS_LANES void operator()(const Team &team, double *) const
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    double *T = w.work + (size_t)team.index() * w.most;
+    double *T = w.work ? w.work + (size_t)team.index() * w.most : scratch;
 
     for (int i = team.index(); i < w.n; i += team.count()) {
       const int c = w.cell[i], kind = h.kind[c], base = kind * (ne + 1), first = h.row[base], n = h.row[base + ne] - first;
@@ -82,33 +87,58 @@ template <class Cell> struct HopsLORHungLists {
   }
 };
 
+/* do(k, column, minus) for what cells' lists have of row r, in number k of these. The row's columns and the cell's entry
+   may be seen with opposite signs */
+template <class Do> HOPS_LANES void ForHung(const HopsLORHung &h, const int *restr, int percell, int row, const Do &Put)
+{
+  for (int q = h.begin[row]; q < h.begin[row + 1]; q++) {
+    const int  c = h.entry[q] / percell, v = h.entry[q] - c * percell, base = h.kind[c] * (percell + 1);
+    const int *R = restr ? restr + (size_t)c * percell : NULL;
+
+    for (int k = h.row[base + v]; k < h.row[base + v + 1]; k++) Put(h.first[c] + k - h.row[base], R ? R[h.col[k]] : 0, R && R[v] < 0);
+  }
+}
+
+struct HopsLORHungPlaces {
+  HopsLORHung h;
+  const int  *restr;
+  int         percell, nfree;
+  HopsLORRows rows;
+  int        *place;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const int r = (int)i;
+    int       next = rows.i[0][r];
+
+    ForHung(h, restr, percell, (int)rows.first + r, [&](int k, int l, bool turned) {
+      const int u = HopsLanesUnsigned(l), p = u < nfree ? Find(rows, r, u, &next) : HOPS_LOR_NOWHERE;
+
+      place[k] = p == HOPS_LOR_NOWHERE || (l < 0) == turned ? p : -1 - p;
+    });
+  }
+};
+
 /* The values of these lists, added to rows */
 struct HopsLORHungRows {
   HopsLORHung   h;
-  const int    *restr;
-  int           percell, nfree;
+  int           percell;
   const double *values;
+  const int    *place;
   HopsLORRows   rows;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int r = (int)i, row = (int)rows.first + r, q0 = h.begin[row], q1 = h.begin[row + 1];
+    const int r = (int)i, lo = rows.i[0][r], n = rows.i[0][r + 1] - lo;
+    double   *V = rows.v[0] + lo, *V1 = rows.i[1] ? rows.v[1] + rows.i[1][r] - n : NULL;
 
-    if (q0 == q1) return;
-    Row out = GlobalRow(rows, r);
+    ForHung(h, NULL, percell, (int)rows.first + r, [&](int k, int, bool) {
+      const int    at = HopsLoad(place + k), p = at < 0 ? -1 - at : at;
+      const double x = HopsLoad(values + k);
 
-    for (int q = q0; q < q1; q++) {
-      const int     c = h.entry[q] / percell, v = h.entry[q] - c * percell, base = h.kind[c] * (percell + 1);
-      const int    *R = restr + (size_t)c * percell;
-      const bool    turned = R[v] < 0;
-      const double *x      = values + h.first[c] - h.row[base];
-
-      for (int k = h.row[base + v]; k < h.row[base + v + 1]; k++) {
-        const int l = R[h.col[k]], u = HopsLanesUnsigned(l);
-
-        if (u < nfree) out.Add(u, (l < 0) == turned ? x[k] : -x[k]);
-      }
-    }
+      if (at == HOPS_LOR_NOWHERE) return;
+      (p < n ? V : V1)[p] += at < 0 ? -x : x;
+    });
   }
 };
 
@@ -119,28 +149,37 @@ template <class Back> struct HopsLORHungLaunches {
     return Back::Each("HopsLORHungKeys", ne, HopsLORHungKeys{percell, kind, changed, restr, nkeys, keys, hungkeys});
   }
 
-  template <class Cell> static PetscErrorCode Teams(int *teams)
+  /* own: a team's own memory holds a T */
+  template <class Cell> static PetscErrorCode Teams(size_t bytes, int *teams, PetscBool *own)
   {
     typedef HopsLORHungLists<Cell> F;
 
-    return Back::template GetTeams<F>(F::lanes, 0, teams);
+    PetscFunctionBegin;
+    *own = bytes <= HOPS_LOR_HUNG_SCRATCH ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(Back::template GetTeams<F>(F::lanes, *own ? bytes : 0, teams));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   template <class Cell>
   static PetscErrorCode Lists(const Cell &cell, const HopsLORHung *h, const HopsLORHungWork *w, int ne)
   {
-    return Back::Teams("HopsLORHungLists", w->teams, 0, HopsLORHungLists<Cell>{cell, *h, *w, ne});
+    return Back::Teams("HopsLORHungLists", w->teams, w->work ? 0 : w->most * sizeof(double), HopsLORHungLists<Cell>{cell, *h, *w, ne});
   }
 
-  static PetscErrorCode Rows(const HopsLORHung *h, const int restr[], int percell, int nfree, const double values[],
-                             const HopsLORRows *rows)
+  static PetscErrorCode Places(const HopsLORHung *h, const int restr[], int percell, int nfree, const HopsLORRows *rows, int place[])
   {
-    return Back::Each("HopsLORHungRows", rows->n, HopsLORHungRows{*h, restr, percell, nfree, values, *rows});
+    return Back::Each("HopsLORHungPlaces", rows->n, HopsLORHungPlaces{*h, restr, percell, nfree, *rows, place});
+  }
+
+  static PetscErrorCode Rows(const HopsLORHung *h, int percell, const double values[], const int place[], const HopsLORRows *rows)
+  {
+    return Back::Each("HopsLORHungRows", rows->n, HopsLORHungRows{*h, percell, values, place, *rows});
   }
 
   static void Fill(HopsLanesLORKernels *k)
   {
-    k->HungKeys = Keys;
-    k->HungRows = Rows;
+    k->HungKeys   = Keys;
+    k->HungPlaces = Places;
+    k->HungRows   = Rows;
   }
 };

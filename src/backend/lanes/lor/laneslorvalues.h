@@ -305,9 +305,9 @@ template <class Back> struct HopsLORValueLaunches {
     return mixed ? Run(HopsLORCell<2, true>()) : Run(HopsLORCell<2, false>());
   }
 
-  static PetscErrorCode HungTeams(const HopsLanesLORMesh *m, bool mixed, int *teams)
+  static PetscErrorCode HungTeams(const HopsLanesLORMesh *m, bool mixed, size_t bytes, int *teams, PetscBool *own)
   {
-    return Hung(m->dim, mixed, [&](auto cell) { return HopsLORHungLaunches<Back>::template Teams<decltype(cell)>(teams); });
+    return Hung(m->dim, mixed, [&](auto cell) { return HopsLORHungLaunches<Back>::template Teams<decltype(cell)>(bytes, teams, own); });
   }
 
   static PetscErrorCode HungLists(const HopsLanesLORMesh *m, const HopsLanesLORData *data, bool mixed, const HopsLORHungWork *w)

@@ -76,7 +76,7 @@ struct _HopsLumpKernels {
   PetscErrorCode (*CurlPlaces)(const HopsLumpMesh *, const HopsLORRows *);
   PetscErrorCode (*CurlValues)(const HopsLumpMesh *, const HopsLORRows *);
   /* as in HopsLanesLORKernels */
-  PetscErrorCode (*HungTeams)(int *teams);
+  PetscErrorCode (*HungTeams)(size_t bytes, int *teams, PetscBool *own);
   PetscErrorCode (*HungLists)(const HopsLumpMesh *, const HopsLORHungWork *);
 };
 

@@ -149,9 +149,9 @@ template <class Back> struct HopsLumpLaunches {
 
   /* ---- Hanging nodes ---- */
 
-  static PetscErrorCode HungTeams(int *teams)
+  static PetscErrorCode HungTeams(size_t bytes, int *teams, PetscBool *own)
   {
-    return HopsLORHungLaunches<Back>::template Teams<HopsLumpCell>(teams);
+    return HopsLORHungLaunches<Back>::template Teams<HopsLumpCell>(bytes, teams, own);
   }
 
   static PetscErrorCode HungLists(const HopsLumpMesh *m, const HopsLORHungWork *w)

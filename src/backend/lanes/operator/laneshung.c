@@ -2,7 +2,8 @@
 #include <hops/private/hopshanging.h>
 #include "laneshung.h"
 
-#define HOPS_HUNG_ENTRIES 256 /* of a team, about */
+#define HOPS_HUNG_LINES   64  /* of a team, in a direction */
+#define HOPS_HUNG_ENTRIES 512 /* of a team, about */
 
 typedef struct {
   struct _HopsHung       head;
@@ -11,11 +12,12 @@ typedef struct {
   int                    ncells, ninterior; /* with such entries */
   void                  *mem[10];           /* the back end's */
   int                    nmem;
+  HopsHanging            J;
 } Hung;
 
 /* Tables of the masks in use, by their numbers, in the process's memory */
 typedef struct {
-  int             n, nlines, number[HOPS_HANGING_MASKS], *mstart, *entry, *line, most, pairs;
+  int             n, nlines, number[HOPS_HANGING_MASKS], *mstart, *entry, *line, most, lines;
   unsigned short *at;
   unsigned char  *open;
 } Masks;
@@ -61,7 +63,7 @@ static PetscErrorCode AddMask(const HopsHanging *h, unsigned mask, int m, Masks 
         for (int i = 0; i < h->P; i++) t->at[t->nlines * h->P + i] = (unsigned short)(i < x->n[a] ? index[at + i * step] : 0);
       }
     }
-    t->pairs = PetscMax(t->pairs, (t->nlines - first) * h->P);
+    t->lines = PetscMax(t->lines, t->nlines - first);
   }
   t->line[3 * m + 3] = t->nlines;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,6 +183,7 @@ static PetscErrorCode Destroy(HopsHung *h)
   PetscFunctionBegin;
   *h = NULL;
   for (int i = 0; i < k->nmem; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
+  PetscCall(HopsHangingDestroy(&k->J));
   PetscCall(PetscFree(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,7 +198,7 @@ static const HopsHungOps HopsHungLanes = {.Apply          = Apply,
 static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, const Masks *t)
 {
   HopsHungArgs *a = &k->args;
-  int          *cell, *mask, *start, *mstart, *entry, *list;
+  int          *cell, *mask, *start, *mstart, *entry, *list = NULL;
   const int    *restr;
   const PetscReal *X;
   const size_t  nr = (size_t)sp->ncells * sp->ne * sizeof(int);
@@ -210,6 +213,7 @@ static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, c
   PetscCall(Bring(k, t->nlines, t->open, &a->open));
   PetscCall(Bring(k, (size_t)h->P * h->P * sizeof(double), h->J[0], &a->J[0]));
   PetscCall(Bring(k, (size_t)(h->P - 1) * (h->P - 1) * sizeof(double), h->J[1], &a->J[1]));
+  for (int i = 0; i < 2; i++) a->hostJ[i] = h->J[i];
   PetscCall(Bring(k, k->head.n * sizeof(int), NULL, &list));
   PetscCall(Bring(k, nr, NULL, &k->head.restr));
   a->list = list;
@@ -230,30 +234,28 @@ static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, c
 
 PetscErrorCode HopsLanesHungCreate(const HopsHungKernels *kernels, HopsSpace sp, HopsHung *hung)
 {
-  Hung       *k;
-  HopsHanging h;
-  Masks       t;
+  Hung *k;
+  Masks t;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
   *hung       = &k->head;
   k->head.ops = &HopsHungLanes;
   k->kernels  = kernels;
-  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
-  PetscCall(CreateMasks(sp, &h, &t));
+  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &k->J));
+  PetscCall(CreateMasks(sp, &k->J, &t));
   k->args      = (HopsHungArgs){.dim   = (int)sp->dim,
-                                .P     = h.P,
+                                .P     = k->J.P,
                                 .nT    = (int)sp->nT,
                                 .nL    = (int)sp->nL,
                                 .ne    = (int)sp->ne,
                                 .most  = PetscMax(t.most, 1),
-                                .pairs = PetscMax(t.pairs, 1),
-                                .group = PetscMax(1, HOPS_HUNG_ENTRIES / PetscMax(t.most, 1))};
+                                .lines = PetscMax(t.lines, 1)};
+  k->args.group = PetscMax(1, PetscMin(HOPS_HUNG_LINES / k->args.lines, HOPS_HUNG_ENTRIES / k->args.most));
   k->head.most = t.most;
-  PetscCall(BringTables(k, sp, &h, &t));
+  PetscCall(BringTables(k, sp, &k->J, &t));
   PetscCall(PetscInfo(sp, "%d cells have %" PetscInt_FMT " entries of their own where nodes hang, by %d masks\n", k->ncells,
                       k->head.n, t.n));
   PetscCall(DestroyMasks(&t));
-  PetscCall(HopsHangingDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

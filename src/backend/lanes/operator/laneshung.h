@@ -3,9 +3,11 @@
 #pragma once
 #include <hops/private/hopsimpl.h>
 
+#define HOPS_HUNG_MOST 65 /* entries of a line */
+
 /* Cells with such entries are numbered on their own, in the order of the space's cells */
 typedef struct {
-  int        dim, P, nT, nL, ne, most, pairs; /* most: entries of a cell; pairs: of a line and a place on it, in a direction */
+  int        dim, P, nT, nL, ne, most, lines; /* most entries of a cell; most lines in a direction */
   int        first, n, group;                 /* cells of a launch, and of a team */
   const int *cell, *mask, *start; /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
   const int *list;                /* what the cell lists in their place; -1 - l for the opposite sign */
@@ -14,7 +16,7 @@ typedef struct {
   const int            *line;
   const unsigned short *at;
   const unsigned char  *open;
-  const double         *J[2]; /* [P][P], [P-1][P-1] */
+  const double         *J[2], *hostJ[2]; /* [P][P], [P-1][P-1]; the latter are the process's */
   int                   unit; /* this entry of the cells alone, or -1 */
 } HopsHungArgs;
 

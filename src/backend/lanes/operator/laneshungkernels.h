@@ -6,86 +6,127 @@
 #include <backend/lanes/runtime/lanes.h>
 #include "laneshung.h"
 
-/* u, the entries of a team's cells, is in its scratch, and room for products. Cells' entries are read from
-   xg behind the L-vector's in the transpose, and written to yg there else */
-template <bool TRANSPOSE> struct HopsHungLines {
-  static constexpr int lanes = 128;
-  HopsHungArgs         k;
-  const double        *x, *xg;
-  double              *y, *yg;
+/* A u on n entries of u, in place; A[n][n], or its transpose, where n is not known before */
+template <int N> HOPS_LANES void HopsHungLine(const double A[], const unsigned short at[], double u[])
+{
+  double r[N], v[N];
+
+#pragma unroll
+  for (int i = 0; i < N; i++) r[i] = u[HopsLoad(at + i)];
+#pragma unroll
+  for (int m = 0; m < N; m++) {
+    v[m] = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) v[m] += A[m * N + i] * r[i];
+  }
+#pragma unroll
+  for (int i = 0; i < N; i++) u[HopsLoad(at + i)] = v[i];
+}
+
+HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const unsigned short at[], double u[])
+{
+  double r[HOPS_HUNG_MOST];
+
+  for (int i = 0; i < n; i++) r[i] = u[at[i]];
+  for (int m = 0; m < n; m++) {
+    double s = 0;
+
+    for (int i = 0; i < n; i++) s += HopsLoad(A + (transpose ? i * n + m : m * n + i)) * r[i];
+    u[at[m]] = s;
+  }
+}
+
+/*
+  A team's cells lie one after the other, and a lane takes one of their lines at a time. Their entries u are in
+  scratch, and behind them where each cell's begin and its lines along each direction. Cells' entries are read
+  from xg behind the L-vector's in the transpose, and written to yg there else. P nodes a direction, 0: as the
+  arguments say
+*/
+template <int P, bool TRANSPOSE> struct HopsHungLines {
+  static constexpr int lanes = 64, blocks = 16;
+  static constexpr bool indexed = false;
+  enum {
+    N = P ? P : 1,
+    M = P > 1 ? P - 1 : 1
+  };
+  HopsHungArgs  k;
+  const double *x, *xg;
+  double       *y, *yg;
+  double        A[N * N], B[M * M]; /* for nodes and for integrals, transposed where the kernel is */
 
   static size_t Scratch(const HopsHungArgs &k)
   {
-    return (size_t)k.group * (k.most + k.pairs) * sizeof(double);
+    return ((size_t)k.group * k.most + (5 * (size_t)k.group + 1) / 2) * sizeof(double);
   }
 
-  /* u = A u along direction a; every pair of a line and a place on it is one lane's */
-  template <class Team> HOPS_LANES void Direction(const Team &team, int c0, int nc, int a, double u[], double v[]) const
+  template <class Team> HOPS_LANES void Direction(const Team &team, int nc, int a, double u[], const int begin[]) const
   {
-    const double perpair = 1.0 / k.pairs, perplace = 1.0 / k.P;
+    const double perline = 1.0 / k.lines;
 
-    for (int put = 0; put < 2; put++) {
-      for (int i = team.lane(); i < nc * k.pairs; i += team.size()) {
-        const int g = (int)((i + 0.5) * perpair), j = i - g * k.pairs, c = c0 + g, l = (int)((j + 0.5) * perplace), m = j - l * k.P;
-        const int first = HopsLoad(k.line + 3 * HopsLoad(k.mask + c) + a);
+    for (int i = team.lane(); i < nc * k.lines; i += team.size()) {
+      const int             g = (int)((i + 0.5) * perline), *b = begin + 5 * g, line = b[1 + a] + i - g * k.lines;
+      const unsigned short *at = k.at + (size_t)line * k.P;
 
-        if (first + l >= HopsLoad(k.line + 3 * HopsLoad(k.mask + c) + a + 1)) continue;
-        const int             open = HopsLoad(k.open + first + l), P = k.P - open;
-        const unsigned short *at = k.at + (size_t)(first + l) * k.P;
-        double               *w  = u + HopsLoad(k.start + c) - HopsLoad(k.start + c0);
+      if (line >= b[2 + a]) continue;
+      if constexpr (P) {
+        if (HopsLoad(k.open + line)) HopsHungLine<M>(B, at, u + b[0]);
+        else HopsHungLine<N>(A, at, u + b[0]);
+      } else {
+        const int open = k.open[line];
 
-        if (m >= P) continue;
-        if (put) w[HopsLoad(at + m)] = v[i];
-        else {
-          const double *J = k.J[open] + (TRANSPOSE ? m : m * P);
-          double        s = 0;
-
-          for (int n = 0; n < P; n++) s += HopsLoad(J + (TRANSPOSE ? n * P : n)) * w[HopsLoad(at + n)];
-          v[i] = s;
-        }
+        HopsHungLineOf(k.P - open, k.J[open], TRANSPOSE, at, u + b[0]);
       }
-      team.Sync();
     }
+    team.Sync();
   }
 
-  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  template <class Team> HOPS_LANES void Put(int e, double v) const
+  {
+    const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
+
+    Team::Add(at < k.nT ? y + at : yg + (at - k.nT), l < 0 && k.unit < 0 ? -v : v); /* a diagonal has no signs */
+  }
+
+  HOPS_LANES double Get(int e) const
+  {
+    const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
+    const double v = at < k.nT ? x[at] : xg[at - k.nT];
+
+    return l < 0 ? -v : v;
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *u) const
   {
     const int c0 = k.first + team.index() * k.group, end = k.first + k.n, nc = k.group < end - c0 ? k.group : end - c0;
-    const int s0 = HopsLoad(k.start + c0), n = HopsLoad(k.start + c0 + nc) - s0;
-    double   *u = scratch, *v = u + (size_t)k.group * k.most;
+    const int s0 = HopsLoad(k.start + c0), n = HopsLoad(k.start + c0 + nc) - s0, behind = k.nL - k.nT + s0;
+    int      *begin = (int *)(u + (size_t)k.group * k.most);
 
-    for (int i = team.lane(); i < n; i += team.size()) {
-      const int l = k.list[s0 + i], at = l < 0 ? -1 - l : l;
+    for (int i = team.lane(); i < 5 * nc; i += team.size()) {
+      const int g = i / 5, j = i % 5;
 
-      if (TRANSPOSE) u[i] = xg[k.nL - k.nT + s0 + i];
-      else if (k.unit >= 0) u[i] = 0;
-      else u[i] = (l < 0 ? -1 : 1) * (at < k.nT ? x[at] : xg[at - k.nT]);
+      begin[i] = j ? HopsLoad(k.line + 3 * HopsLoad(k.mask + c0 + g) + j - 1) : HopsLoad(k.start + c0 + g) - s0;
     }
+#pragma unroll 4
+    for (int i = team.lane(); i < n; i += team.size()) u[i] = TRANSPOSE ? xg[behind + i] : (k.unit >= 0 ? 0 : Get(s0 + i));
     team.Sync();
     if (!TRANSPOSE && k.unit >= 0) {
       for (int g = team.lane(); g < nc; g += team.size())
-        if (k.start[c0 + g] + k.unit < k.start[c0 + g + 1]) u[k.start[c0 + g] + k.unit - s0] = 1;
+        if (begin[5 * g] + k.unit < (g + 1 < nc ? begin[5 * g + 5] : n)) u[begin[5 * g] + k.unit] = 1;
       team.Sync();
     }
-    for (int a = 0; a < k.dim; a++) Direction(team, c0, nc, TRANSPOSE ? k.dim - 1 - a : a, u, v);
-    if (TRANSPOSE && k.unit >= 0) { /* a diagonal has no signs */
+    for (int a = 0; a < k.dim; a++) Direction(team, nc, TRANSPOSE ? k.dim - 1 - a : a, u, begin);
+    if (TRANSPOSE && k.unit >= 0) {
       for (int g = team.lane(); g < nc; g += team.size()) {
-        const int e = k.start[c0 + g] + k.unit;
+        const int i = begin[5 * g] + k.unit;
 
-        if (e >= k.start[c0 + g + 1]) continue;
-        const int l = k.list[e], at = l < 0 ? -1 - l : l;
-
-        Team::Add(at < k.nT ? y + at : yg + (at - k.nT), u[e - s0]);
+        if (i < (g + 1 < nc ? begin[5 * g + 5] : n)) Put<Team>(s0 + i, u[i]);
       }
       return;
     }
+#pragma unroll 4
     for (int i = team.lane(); i < n; i += team.size()) {
-      if (!TRANSPOSE) yg[k.nL - k.nT + s0 + i] = u[i];
-      else {
-        const int l = k.list[s0 + i], at = l < 0 ? -1 - l : l;
-
-        Team::Add(at < k.nT ? y + at : yg + (at - k.nT), l < 0 ? -u[i] : u[i]);
-      }
+      if (TRANSPOSE) Put<Team>(s0 + i, u[i]);
+      else yg[behind + i] = u[i];
     }
   }
 };
@@ -109,11 +150,32 @@ struct HopsHungNumber {
 };
 
 template <class Back> struct HopsHungLaunches {
+  template <int P, bool TRANSPOSE>
+  static PetscErrorCode RunOf(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
+  {
+    HopsHungLines<P, TRANSPOSE> f = {*k, x, xg, y, yg, {}, {}};
+
+    for (int b = 0; b < 2 && P; b++) {
+      const int n = P - b;
+
+      for (int i = 0; i < n * n; i++) (b ? f.B : f.A)[i] = k->hostJ[b][TRANSPOSE ? i % n * n + i / n : i];
+    }
+    return Back::Teams("HopsHung", (k->n + k->group - 1) / k->group, f.Scratch(*k), f);
+  }
+
   template <bool TRANSPOSE> static PetscErrorCode Run(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
   {
-    const HopsHungLines<TRANSPOSE> f = {*k, x, xg, y, yg};
-
-    return Back::Teams("HopsHung", (k->n + k->group - 1) / k->group, f.Scratch(*k), f);
+    switch (k->P) {
+    case 2: return RunOf<2, TRANSPOSE>(k, x, xg, y, yg);
+    case 3: return RunOf<3, TRANSPOSE>(k, x, xg, y, yg);
+    case 4: return RunOf<4, TRANSPOSE>(k, x, xg, y, yg);
+    case 5: return RunOf<5, TRANSPOSE>(k, x, xg, y, yg);
+    case 6: return RunOf<6, TRANSPOSE>(k, x, xg, y, yg);
+    case 7: return RunOf<7, TRANSPOSE>(k, x, xg, y, yg);
+    case 8: return RunOf<8, TRANSPOSE>(k, x, xg, y, yg);
+    case 9: return RunOf<9, TRANSPOSE>(k, x, xg, y, yg);
+    default: return RunOf<0, TRANSPOSE>(k, x, xg, y, yg);
+    }
   }
 
   static PetscErrorCode Apply(const HopsHungArgs *k, const double x[], double xg[])
