@@ -159,39 +159,47 @@ static void Truncate(PetscInt n, PetscInt most, PetscReal w[], PetscReal sorted[
 PetscErrorCode HopsHangingRows(const HopsHanging *h, unsigned mask, PetscInt most, int *start[], int *col[], PetscReal *w[])
 {
   const int  np = h->ne;
-  int        n = 0, room = np;
-  PetscReal *row, *sorted;
+  int        n = 0, room = np, non = 0;
+  PetscReal *row, *kept, *sorted;
   PetscBool *on;
-  int       *list;
+  int       *list, *which;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(np, &row, np, &sorted, np, &on, np, &list));
+  PetscCall(PetscMalloc6(np, &row, np, &kept, np, &sorted, np, &on, np, &list, np, &which));
   room += HopsHangingNodes(h, mask, on) * h->P * (h->dim == 3 ? h->P : 1);
   PetscCall(PetscMalloc1(np + 1, start));
   PetscCall(PetscMalloc1(room, col));
   PetscCall(PetscMalloc1(room, w));
+  PetscCall(PetscArrayzero(row, np));
+  for (int i = 0; i < np; i++)
+    if (on[i]) list[non++] = i;
   for (int i = 0; i < np; i++) {
     int m = 0;
 
     (*start)[i] = n;
-    PetscCall(PetscArrayzero(row, np));
-    row[i] = 1.0;
-    if (on[i]) HopsHangingApply(h, mask, PETSC_TRUE, row); /* a row of J is a column of its transpose */
-    for (int c = 0; c < np; c++)
-      if (PetscAbsReal(row[c]) > 1e-15) {
-        list[m] = c;
-        row[m]  = row[c]; /* m <= c */
-        m++;
+    if (on[i]) { /* a row of J is a column of its transpose, zero but for entries on lines */
+      row[i] = 1.0;
+      HopsHangingApply(h, mask, PETSC_TRUE, row);
+      for (int k = 0; k < non; k++) {
+        if (PetscAbsReal(row[list[k]]) > 1e-15) {
+          which[m]  = list[k];
+          kept[m++] = row[list[k]];
+        }
+        row[list[k]] = 0.0;
       }
-    if (most > 0) Truncate(m, most, row, sorted);
+      if (most > 0) Truncate(m, most, kept, sorted);
+    } else {
+      which[m]  = i;
+      kept[m++] = 1.0;
+    }
     for (int k = 0; k < m; k++) {
-      if (row[k] == 0.0) continue;
+      if (kept[k] == 0.0) continue;
       PetscCheck(n < room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows of hanging nodes overflow");
-      (*col)[n] = list[k];
-      (*w)[n++] = row[k];
+      (*col)[n] = which[k];
+      (*w)[n++] = kept[k];
     }
   }
   (*start)[np] = n;
-  PetscCall(PetscFree4(row, sorted, on, list));
+  PetscCall(PetscFree6(row, kept, sorted, on, list, which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
