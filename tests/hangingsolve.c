@@ -331,12 +331,14 @@ static PetscErrorCode Components(PetscInt dim, PetscInt p, PetscInt finest)
     PetscCall(PCLORSetConstraintEntries(pc, k ? 0 : 4));
     PetscCall(PCSetUp(pc));
     PetscCall(PCLORGetMat(pc, &L));
+    PetscCall(MatConvert(L, MATAIJ, MAT_INITIAL_MATRIX, &L));
     PetscCall(PCCreate(PETSC_COMM_WORLD, &scalar));
     PetscCall(PCSetType(scalar, PCLOR));
     PetscCall(PCSetOperators(scalar, A, A));
     PetscCall(PCLORSetConstraintEntries(scalar, k ? 0 : 4));
     PetscCall(PCSetUp(scalar));
     PetscCall(PCLORGetMat(scalar, &B));
+    PetscCall(MatConvert(B, MATAIJ, MAT_INITIAL_MATRIX, &B));
     PetscCall(MatGetOwnershipRange(B, &start, &end));
     PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - start, 2 * start + 1, 2, &is));
     PetscCall(MatCreateSubMatrix(L, is, is, MAT_INITIAL_MATRIX, &C));
@@ -349,6 +351,8 @@ static PetscErrorCode Components(PetscInt dim, PetscInt p, PetscInt finest)
                           norm <= 1e-12 * all ? "the matrix of a scalar field" : "ANOTHER MATRIX"));
     PetscCall(ISDestroy(&is));
     PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&L));
+    PetscCall(MatDestroy(&B));
     PetscCall(PCDestroy(&scalar));
   }
   PetscCall(HopsCoefficientDestroy(&unit));

@@ -269,10 +269,12 @@ PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORFindZeroMass(PC_LOR *, PetscBool zero[], PetscInt *n);
 PETSC_INTERN PetscErrorCode PCLORFillZeroMass(PC, PC_LOR *);
 #if HOPS_HAVE_HYPRE_DEVICE
-/* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal
-   spaces */
+/* refuses hypre's cycles that do not take interpolations by components */
+PETSC_INTERN PetscErrorCode PCLORCheckCycles(PC inner, PetscBool ads);
 /* Pi[d] of nodal fields of direction d, AIJ */
 PETSC_INTERN PetscErrorCode HopsCreatePi(HopsSpace nodes, HopsSpace, Mat Pi[3]);
+/* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal
+   spaces */
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpace nodes);
 /* nodes to be taken for AMS's interior nodes, of a vector on the device */
 #endif

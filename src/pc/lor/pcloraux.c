@@ -209,6 +209,14 @@ static PetscErrorCode PCLORCheckCycle(PC inner, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCLORCheckCycles(PC inner, PetscBool ads)
+{
+  PetscFunctionBegin;
+  PetscCall(PCLORCheckCycle(inner, ads ? "-pc_hypre_ads_ams_cycle_type" : "-pc_hypre_ams_cycle_type"));
+  if (ads) PetscCall(PCLORCheckCycle(inner, "-pc_hypre_ads_cycle_type"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   AMS, ADS: interpolation from vector-valued nodal fields. AMS makes it itself of the gradient and of the
   constants of an edge, but only of rows with two ends, which gradients near hanging nodes have not
@@ -219,9 +227,8 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor, PetscBool ad
   Mat       nd[3], rt[3] = {NULL, NULL, NULL};
 
   PetscFunctionBegin;
-  PetscCall(PCLORCheckCycle(inner, ads ? "-pc_hypre_ads_ams_cycle_type" : "-pc_hypre_ams_cycle_type"));
+  PetscCall(PCLORCheckCycles(inner, ads));
   if (ads) {
-    PetscCall(PCLORCheckCycle(inner, "-pc_hypre_ads_cycle_type"));
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
     PetscCall(HopsCreatePi(nodes, sp, rt));
     PetscCall(HopsCreatePi(nodes, edges, nd));

@@ -126,32 +126,13 @@ static PetscErrorCode HopsCreateInside(HopsSpace sp, HopsSpace *inside)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Interpolations are given by components, which the cycles below 11 do not take: hypre would crash */
-static PetscErrorCode PCLORCheckCycles(PC inner, PC_LOR *lor, PetscBool ads)
-{
-  static const char *const names[] = {"-pc_hypre_ams_cycle_type", "-pc_hypre_ads_cycle_type", "-pc_hypre_ads_ams_cycle_type"};
-  const char              *prefix;
-
-  PetscFunctionBegin;
-  PetscCall(PCGetOptionsPrefix(inner, &prefix));
-  for (PetscInt i = ads ? 1 : 0; i < (ads ? 3 : 1); ++i) {
-    PetscInt type = 13;
-
-    PetscCall(PetscOptionsGetInt(NULL, prefix, names[i], &type, NULL));
-    PetscCheck(type > 10 && type < 15, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP,
-               "On a device AMS and ADS have interpolations by components: %s takes 11, 12, 13 or 14, not %" PetscInt_FMT, names[i],
-               type);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
 {
   HopsSpace       sp  = lor->form->space, edges, inside;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCLORCheckCycles(inner, lor, ads));
+  PetscCall(PCLORCheckCycles(inner, ads));
   if (lor->auxspace != sp) {
     PetscInt nempty = 0;
     int     *empty  = NULL;

@@ -37,10 +37,10 @@ typedef struct {
   const int    *jcol, *jtcol;
   const double *j, *jt;
   const unsigned short *of;      /* the entry in whose row a column of `col` is */
-  /* or the sum that a column of `col` is: entries pt[prod[i]] and on of T, with weights; NULL where these
-     would be too many */
-  const int            *prod, *pt;
-  const double         *pw;
+  /* or the sum that a column of `col` is: products pt[prod[i]] and on, 65536 times a weight of jt, from the kind's first one
+     on, plus a place of T; NULL where these would be too many */
+  const int            *prod;
+  const unsigned int   *pt;
   double       *values, *work;   /* the lists; [teams][most], where a team's own memory does not hold a T */
   int           teams;
 } HopsLORHungWork;

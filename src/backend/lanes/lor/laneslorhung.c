@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
   int            ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
   int           *row, *nlist, *trow, *prow, *jrow, *jtrow;
-  List           col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt, pw with pt */
+  List           col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt */
   List          *sum;                                                 /* [ne] scratch */
   PetscBool      products;
   unsigned char *changed;
@@ -207,6 +207,7 @@ static PetscErrorCode AddProducts(Kinds *t, int mark[])
   const int ne = t->ne, base = t->nkinds * (ne + 1), first = t->trow[base];
 
   PetscFunctionBegin;
+  if (t->tcol.n - first > 65536 || t->jt.n - t->jtrow[base] > 65536) t->products = PETSC_FALSE;
   for (int r = 0; r < ne && t->products; r++) {
     const int n = t->row[base + r + 1] - t->row[base + r], *col = t->col.x + t->row[base + r];
     List     *sum = t->sum;
@@ -215,11 +216,11 @@ static PetscErrorCode AddProducts(Kinds *t, int mark[])
     for (int k = 0; k < n; k++) mark[col[k]] = k;
     for (int i = t->jtrow[base + r]; n && i < t->jtrow[base + r + 1]; i++)
       for (int j = t->trow[base + t->jt.x[i]]; j < t->trow[base + t->jt.x[i] + 1]; j++)
-        PetscCall(Push(&sum[mark[t->tcol.x[j]]], j - first, t->jt.w[i]));
+        PetscCall(Push(&sum[mark[t->tcol.x[j]]], (int)(65536u * (unsigned)(i - t->jtrow[base]) + (unsigned)(j - first)), 0.0));
     for (int k = 0; k < n; k++) {
       mark[col[k]] = -1;
       PetscCall(Push(&t->prod, t->pt.n, 0.0));
-      for (int i = 0; i < sum[k].n; i++) PetscCall(Push(&t->pt, sum[k].x[i], sum[k].w[i]));
+      for (int i = 0; i < sum[k].n; i++) PetscCall(Push(&t->pt, sum[k].x[i], 0.0));
     }
     if (t->pt.n > HOPS_HUNG_PRODUCTS) t->products = PETSC_FALSE;
   }
@@ -356,7 +357,6 @@ static PetscErrorCode BringKinds(HopsLanesLOR k, const Kinds *t)
   if (t->products) {
     PetscCall(Bring(k, t->prod.n * sizeof(int), t->prod.x, &w->prod));
     PetscCall(Bring(k, t->pt.n * sizeof(int), t->pt.x, &w->pt));
-    PetscCall(Bring(k, t->pt.n * sizeof(double), t->pt.w, &w->pw));
   }
   w->most = t->most;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -33,7 +33,13 @@ HOPS_LANES double HopsLORHungEntry(const HopsLORHungWork &w, int base, int o, co
   double    sum = 0;
 
   if (w.prod) {
-    for (int i = HopsLoad(w.prod + o); i < HopsLoad(w.prod + o + 1); i++) sum += HopsLoad(w.pw + i) * T[HopsLoad(w.pt + i)];
+    const double *jt = w.jt + HopsLoad(w.jtrow + base);
+
+    for (int i = HopsLoad(w.prod + o), end = HopsLoad(w.prod + o + 1); i < end; i++) {
+      const unsigned int x = HopsLoad(w.pt + i);
+
+      sum += HopsLoad(jt + (x >> 16)) * T[x & 65535];
+    }
     return sum;
   }
   for (int i = w.jtrow[r]; i < w.jtrow[r + 1]; i++) {
@@ -87,18 +93,26 @@ template <class Cell> struct HopsLORHungLists {
   }
 };
 
-/* do(k, column, minus) for what cells' lists have of row r, in number k of these. The row's columns and the cell's entry
-   may be seen with opposite signs */
-template <class Do> HOPS_LANES void ForHung(const HopsLORHung &h, const int *restr, int percell, int row, const Do &Put)
-{
-  for (int q = h.begin[row]; q < h.begin[row + 1]; q++) {
-    const int  c = h.entry[q] / percell, v = h.entry[q] - c * percell, base = h.kind[c] * (percell + 1);
-    const int *R = restr ? restr + (size_t)c * percell : NULL;
+/* The entry q of h.entry: its cell c and place v there; what the cell's list has of its row is list[0] ... list[n - 1], of
+   the columns col[] */
+struct HopsLORHungItem {
+  int        c, v, list, n;
+  const int *col;
 
-    for (int k = h.row[base + v]; k < h.row[base + v + 1]; k++) Put(h.first[c] + k - h.row[base], R ? R[h.col[k]] : 0, R && R[v] < 0);
+  HOPS_LANES HopsLORHungItem(const HopsLORHung &h, int percell, int q)
+  {
+    c = h.entry[q] / percell;
+    v = h.entry[q] - c * percell;
+
+    const int *row = h.row + h.kind[c] * (percell + 1);
+
+    list = h.first[c] + row[v] - row[0];
+    n    = row[v + 1] - row[v];
+    col  = h.col + row[v];
   }
-}
+};
 
+/* Columns and the entry itself may be seen with opposite signs */
 struct HopsLORHungPlaces {
   HopsLORHung h;
   const int  *restr;
@@ -108,18 +122,23 @@ struct HopsLORHungPlaces {
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int r = (int)i;
+    const int r = (int)i, row = (int)rows.first + r;
     int       next = rows.i[0][r];
 
-    ForHung(h, restr, percell, (int)rows.first + r, [&](int k, int l, bool turned) {
-      const int u = HopsLanesUnsigned(l), p = u < nfree ? Find(rows, r, u, &next) : HOPS_LOR_NOWHERE;
+    for (int q = h.begin[row]; q < h.begin[row + 1]; q++) {
+      const HopsLORHungItem x(h, percell, q);
+      const int            *R = restr + (size_t)x.c * percell;
 
-      place[k] = p == HOPS_LOR_NOWHERE || (l < 0) == turned ? p : -1 - p;
-    });
+      for (int k = 0; k < x.n; k++) {
+        const int l = R[x.col[k]], u = HopsLanesUnsigned(l), p = u < nfree ? Find(rows, r, u, &next) : HOPS_LOR_NOWHERE;
+
+        place[x.list + k] = p == HOPS_LOR_NOWHERE || (l < 0) == (R[x.v] < 0) ? p : -1 - p;
+      }
+    }
   }
 };
 
-/* The values of these lists, added to rows */
+/* The values of these lists, added to rows. A few are read before any is added, so that their latencies overlap */
 struct HopsLORHungRows {
   HopsLORHung   h;
   int           percell;
@@ -129,16 +148,32 @@ struct HopsLORHungRows {
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int r = (int)i, lo = rows.i[0][r], n = rows.i[0][r + 1] - lo;
+    constexpr int B = 4;
+    const int     r = (int)i, row = (int)rows.first + r, q0 = h.begin[row], q1 = h.begin[row + 1];
+
+    if (q0 == q1) return;
+    const int lo = rows.i[0][r], n = rows.i[0][r + 1] - lo;
     double   *V = rows.v[0] + lo, *V1 = rows.i[1] ? rows.v[1] + rows.i[1][r] - n : NULL;
 
-    ForHung(h, NULL, percell, (int)rows.first + r, [&](int k, int, bool) {
-      const int    at = HopsLoad(place + k), p = at < 0 ? -1 - at : at;
-      const double x = HopsLoad(values + k);
+    for (int q = q0; q < q1; q++) {
+      const HopsLORHungItem x(h, percell, q);
 
-      if (at == HOPS_LOR_NOWHERE) return;
-      (p < n ? V : V1)[p] += at < 0 ? -x : x;
-    });
+      for (int k = 0; k < x.n; k += B) {
+        int    at[B];
+        double v[B];
+
+#pragma unroll
+        for (int b = 0; b < B; b++) at[b] = k + b < x.n ? HopsLoad(place + x.list + k + b) : HOPS_LOR_NOWHERE;
+#pragma unroll
+        for (int b = 0; b < B; b++) v[b] = k + b < x.n ? HopsLoad(values + x.list + k + b) : 0;
+#pragma unroll
+        for (int b = 0; b < B; b++) {
+          const int p = at[b] < 0 ? -1 - at[b] : at[b];
+
+          if (at[b] != HOPS_LOR_NOWHERE) (p < n ? V : V1)[p] += at[b] < 0 ? -v[b] : v[b];
+        }
+      }
+    }
   }
 };
 
