@@ -26,6 +26,9 @@ typedef enum {
   APPLY,
   ALONE,
   DIAGONAL,
+  VERTEX,
+  SYMBOLIC,
+  NUMERIC,
   LOR,
   REFILL,
   AMG,
@@ -34,7 +37,7 @@ typedef enum {
   TOTAL,
   NTIMES
 } Part;
-static const char *const names[]    = {"space", "op_setup", "apply", "apply_alone", "diagonal", "lor", "lor_refill", "amg_setup",
+static const char *const names[]    = {"space", "op_setup", "apply", "apply_alone", "diagonal", "lor_vertex", "lor_symbolic", "lor_numeric", "lor", "lor_refill", "amg_setup",
                                        "vcycle", "cg", "total"};
 static const char *const elements[] = {"h1", "nd", "rt", "Element", "", NULL};
 
@@ -221,7 +224,6 @@ static PetscErrorCode TimeRefill(Case *c, Mat A, PC pc, HopsCoefficient kappa)
 
 static PetscErrorCode SetUpSolver(Case *c, Mat A, HopsCoefficient kappa, KSP *ksp, PC *pc)
 {
-  double  v, s, n;
   Mat     L;
   MatInfo info;
 
@@ -236,10 +238,10 @@ static PetscErrorCode SetUpSolver(Case *c, Mat A, HopsCoefficient kappa, KSP *ks
   if (!c->solve) PetscCall(PetscOptionsSetValue(NULL, "-lor_pc_type", "none"));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
-  PetscCall(EventTime("PCLORCoef", &v));
-  PetscCall(EventTime("PCLORSymbolic", &s));
-  PetscCall(EventTime("PCLORNumeric", &n));
-  c->t[LOR] = v + s + n;
+  PetscCall(EventTime("PCLORCoef", &c->t[VERTEX]));
+  PetscCall(EventTime("PCLORSymbolic", &c->t[SYMBOLIC]));
+  PetscCall(EventTime("PCLORNumeric", &c->t[NUMERIC]));
+  c->t[LOR] = c->t[VERTEX] + c->t[SYMBOLIC] + c->t[NUMERIC];
   PetscCall(EventTime("PCLORSolverSetUp", &c->t[AMG]));
   PetscCall(PCLORGetMat(*pc, &L));
   PetscCall(MatGetInfo(L, MAT_GLOBAL_SUM, &info));

@@ -214,6 +214,63 @@ def _(rows):
     return ["p", "H(curl), Q = p + 1", "of copy", "Q = p + 2", "of copy", "H(div), Q = p + 1", "of copy", "Q = p + 2", "of copy"], out
 
 
+# Adaptive meshes on a device
+
+
+def beside(rows, **which):
+    """the adaptive mesh and the uniform one of a case"""
+    return first(rows, uniform=0, **which), first(rows, uniform=1, **which)
+
+
+def each(r, k):
+    return float(r[k]) / float(r["unknowns"])
+
+
+@table("adaptive-product", "gpu/amr.csv", "gpu/amrstored.csv", "gpu/amrcurl.csv")
+def _(affine, stored, curl):
+    out = []
+    for p in values(affine, "order"):
+        line = [p]
+        for rows, fe in ((affine, "h1"), (stored, "h1"), (curl, "nd"), (curl, "rt")):
+            r = first(rows, fe=fe, uniform=0, order=p)
+            line.append("%.2f" % (float(r["apply"]) / float(r["alone"])) if r else "")
+        out.append(line)
+    return ["p", "H1, affine", "H1, stored", "H(curl)", "H(div)"], out
+
+
+@table("adaptive-solve", "gpu/amr.csv")
+def _(rows):
+    out = []
+    for p in values(rows, "order"):
+        a, u = beside(rows, order=p)
+        out.append([p, a["unknowns"], a["nnzrow"], "%s / %s" % (a["iterations"], u["iterations"])] + [num(1e3 * float(a[k]), 3) for k in ("lor", "amg", "vcycle", "cg", "total")] + ["%.2f" % (each(a, k) / each(u, k)) for k in ("amg", "vcycle", "total")])
+    return ["p", "unknowns", "entries a row", "iterations / uniform", "LOR ms", "AMG set-up ms", "V-cycle ms", "CG ms", "total ms", "AMG set-up, by uniform's", "V-cycle", "total"], out
+
+
+@table("adaptive-lor", "gpu/amrstored.csv")
+def _(rows):
+    out = []
+    for p in values(rows, "order"):
+        a, u = beside(rows, order=p)
+        out.append([p] + [num(1e3 * float(r["refill"]), 3) for r in (a, u)] + ["%.1f" % (each(a, "refill") / each(u, "refill"))])
+    return ["p", "refill ms", "uniform's ms", "by unknown"], out
+
+
+@table("adaptive-large", "gpu/amrlarge.csv")
+def _(rows):
+    return ["p", "cells", "with hanging nodes", "unknowns", "iterations", "operator set-up", "LOR matrix", "AMG set-up", "CG", "total"], [[r[k] for k in ("order", "cells", "hanging", "unknowns", "iterations")] + [num(r[k], 3) for k in ("op_setup", "lor", "amg", "cg", "total")] for r in rows]
+
+
+@table("adaptive-curl", "gpu/amrcurl.csv")
+def _(rows):
+    out = []
+    for fe, name in (("nd", "H(curl), AMS"), ("rt", "H(div), ADS")):
+        for p in values(pick(rows, fe=fe), "order"):
+            a, u = beside(rows, fe=fe, order=p)
+            out.append([name, p, a["unknowns"], "%s / %s" % (a["iterations"], u["iterations"])] + [num(1e3 * float(a[k]), 3) for k in ("lor", "amg", "vcycle", "cg")])
+    return ["space", "p", "unknowns", "iterations / uniform", "LOR ms", "set-up ms", "cycle ms", "CG ms"], out
+
+
 # H(curl) and H(div)
 
 
