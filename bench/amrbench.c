@@ -14,11 +14,7 @@ u = arctan(20 (r - 0.725)), r the distance from the re-entrant corner, refined w
 #include "../tutorials/octree.h"
 #include <hops/private/hopsimpl.h>
 #include <petscksp.h>
-#include <petsctime.h>
-#include <petscdevice.h>
-#if defined(PETSC_HAVE_CUDA)
-  #include <petscdevice_cuda.h>
-#endif
+#include "benchtime.h"
 
 typedef enum {
   SPACE,
@@ -37,8 +33,9 @@ typedef enum {
   TOTAL,
   NTIMES
 } Part;
-static const char *const names[]    = {"space", "op_setup", "apply", "apply_alone", "diagonal", "lor_vertex", "lor_symbolic", "lor_numeric", "lor", "lor_refill", "amg_setup",
-                                       "vcycle", "cg", "total"};
+static const char *const names[]    = {"space",      "op_setup",     "apply",       "apply_alone", "diagonal",
+                                       "lor_vertex", "lor_symbolic", "lor_numeric", "lor",         "lor_refill",
+                                       "amg_setup",  "vcycle",       "cg",          "total"};
 static const char *const elements[] = {"h1", "nd", "rt", "Element", "", NULL};
 
 typedef struct {
@@ -87,31 +84,6 @@ static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
   return 0;
 }
 
-/* what runs on a device has finished, on all ranks */
-static double Now(void)
-{
-  PetscLogDouble t;
-
-#if defined(PETSC_HAVE_CUDA)
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) (void)cudaDeviceSynchronize();
-#endif
-  (void)MPI_Barrier(PETSC_COMM_WORLD);
-  (void)PetscTime(&t);
-  return t;
-}
-
-static PetscErrorCode EventTime(const char name[], double *t)
-{
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscLogEventGetId(name, &event));
-  PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
-  *t = info.time;
-  PetscFunctionReturn(0);
-}
-
 /* whose cells are straight */
 static PetscErrorCode CreateFamily(const HangMesh *mesh, HopsFamily family, PetscInt p, PetscBool essential, HopsSpace *space)
 {
@@ -125,8 +97,8 @@ static PetscErrorCode CreateFamily(const HangMesh *mesh, HopsFamily family, Pets
     for (PetscInt v = 0; v < 8; ++v)
       for (PetscInt d = 0; d < 3; ++d)
         corners[(8 * c + v) * 3 + d] = a.coords[(c * a.np + p * ((v & 1) + (p + 1) * ((v >> 1 & 1) + (p + 1) * (v >> 2)))) * 3 + d];
-  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, family, 3, p, a.nc, a.owned, a.nodes, a.masks, 1, corners, a.ness, a.ess,
-                                              space));
+  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, family, 3, p, a.nc, a.owned, a.nodes, a.masks, 1, corners, a.ness,
+                                              a.ess, space));
   PetscCall(PetscFree(corners));
   PetscCall(HangArraysDestroy(&a));
   PetscFunctionReturn(0);
@@ -171,12 +143,12 @@ static PetscErrorCode Best(Case *c, Part part, Mat A, PC pc, Vec x, Vec y)
 {
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < c->repeat; ++i) {
-    double t = Now();
+    double t = BenchNow();
 
     if (pc) PetscCall(PCApply(pc, x, y));
     else if (part == DIAGONAL) PetscCall(MatGetDiagonal(A, y));
     else PetscCall(MatMult(A, x, y));
-    t          = Now() - t;
+    t          = BenchNow() - t;
     c->t[part] = i ? PetscMin(c->t[part], t) : t;
   }
   PetscFunctionReturn(0);
@@ -210,13 +182,13 @@ static PetscErrorCode TimeRefill(Case *c, Mat A, PC pc, HopsCoefficient kappa)
   for (PetscInt i = 0; i < c->repeat; ++i) {
     double n0, n1, v0, v1;
 
-    PetscCall(EventTime("PCLORNumeric", &n0));
-    PetscCall(EventTime("PCLORCoef", &v0));
+    PetscCall(BenchEventTime("PCLORNumeric", &n0));
+    PetscCall(BenchEventTime("PCLORCoef", &v0));
     PetscCall(SetTerm(c, A, kappa));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetUp(pc));
-    PetscCall(EventTime("PCLORNumeric", &n1));
-    PetscCall(EventTime("PCLORCoef", &v1));
+    PetscCall(BenchEventTime("PCLORNumeric", &n1));
+    PetscCall(BenchEventTime("PCLORCoef", &v1));
     c->t[REFILL] = i ? PetscMin(c->t[REFILL], n1 - n0 + v1 - v0) : n1 - n0 + v1 - v0;
   }
   PetscFunctionReturn(0);
@@ -238,11 +210,11 @@ static PetscErrorCode SetUpSolver(Case *c, Mat A, HopsCoefficient kappa, KSP *ks
   if (!c->solve) PetscCall(PetscOptionsSetValue(NULL, "-lor_pc_type", "none"));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
-  PetscCall(EventTime("PCLORCoef", &c->t[VERTEX]));
-  PetscCall(EventTime("PCLORSymbolic", &c->t[SYMBOLIC]));
-  PetscCall(EventTime("PCLORNumeric", &c->t[NUMERIC]));
+  PetscCall(BenchEventTime("PCLORCoef", &c->t[VERTEX]));
+  PetscCall(BenchEventTime("PCLORSymbolic", &c->t[SYMBOLIC]));
+  PetscCall(BenchEventTime("PCLORNumeric", &c->t[NUMERIC]));
   c->t[LOR] = c->t[VERTEX] + c->t[SYMBOLIC] + c->t[NUMERIC];
-  PetscCall(EventTime("PCLORSolverSetUp", &c->t[AMG]));
+  PetscCall(BenchEventTime("PCLORSolverSetUp", &c->t[AMG]));
   PetscCall(PCLORGetMat(*pc, &L));
   PetscCall(MatGetInfo(L, MAT_GLOBAL_SUM, &info));
   c->nnzrow = info.nz_used / c->N;
@@ -256,15 +228,16 @@ static PetscErrorCode Report(Case *c)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%s p=%" PetscInt_FMT " %s: %" PetscInt_FMT " cells, %" PetscInt_FMT " with hanging nodes, %" PetscInt_FMT
                         " unknowns, %.1f nonzeros per row, %" PetscInt_FMT " iterations\n",
-                        elements[c->family], c->order, c->uniform ? "uniform" : "adaptive", c->cells, c->hanging, c->N, c->nnzrow, c->its));
+                        elements[c->family], c->order, c->uniform ? "uniform" : "adaptive", c->cells, c->hanging, c->N, c->nnzrow,
+                        c->its));
   for (PetscInt k = 0; k < NTIMES; ++k)
     if (c->t[k] > 0.0)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-13s %10.5f s %9.2f ns per unknown %9.2f per cell\n", names[k], c->t[k],
                             1e9 * c->t[k] / c->N, 1e9 * c->t[k] / c->cells));
   if (c->csv) {
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv,
-                           "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
-                           ",%.2f",
+                           "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+                           ",%" PetscInt_FMT ",%.2f",
                            elements[c->family], c->order, c->extra, c->uniform, c->cells, c->hanging, c->N, c->its, c->nnzrow));
     for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%.6f", c->t[k]));
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "\n"));
@@ -298,7 +271,7 @@ static PetscErrorCode Pass(Case *c, HopsSpace sp)
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(MatMult(A, x, b)); /* sets up */
-  PetscCall(EventTime("MatPASetUp", &c->t[OPSETUP]));
+  PetscCall(BenchEventTime("MatPASetUp", &c->t[OPSETUP]));
   PetscCall(SetUpSolver(c, A, unit, &ksp, &pc));
   c->its = 0;
   if (c->solve) {
@@ -307,9 +280,9 @@ static PetscErrorCode Pass(Case *c, HopsSpace sp)
     PetscCall(HopsSpaceComputeRHS(sp, F, NULL, b));
     PetscCall(VecNorm(b, NORM_2, &norm)); /* where the solver works */
     PetscCall(VecZeroEntries(x));
-    t = Now();
+    t = BenchNow();
     PetscCall(KSPSolve(ksp, b, x));
-    c->t[CG] = Now() - t;
+    c->t[CG] = BenchNow() - t;
     PetscCall(KSPGetIterationNumber(ksp, &c->its));
     c->t[TOTAL] = c->t[OPSETUP] + c->t[LOR] + c->t[AMG] + c->t[CG];
   }
@@ -336,9 +309,9 @@ static PetscErrorCode RunCase(Case *c, PetscInt levels, PetscInt passes)
   PetscCall(HangCreate(3, roots, PETSC_TRUE, levels, &mesh));
   HangAdapt(&mesh, 0, levels, 0.0, c->uniform ? All : Layer);
   PetscCall(HangList(&mesh, PETSC_FALSE));
-  t = Now();
+  t = BenchNow();
   PetscCall(CreateSpace(&mesh, c->family, c->order, &sp));
-  c->t[SPACE] = Now() - t;
+  c->t[SPACE] = BenchNow() - t;
   c->cells    = mesh.n;
   PetscCall(HangDestroy(&mesh));
   for (PetscInt i = 0; i < sp->ncells; ++i) hanging += sp->hang && sp->hang[i] ? 1 : 0;
@@ -353,7 +326,7 @@ static PetscErrorCode RunCase(Case *c, PetscInt levels, PetscInt passes)
 int main(int argc, char **argv)
 {
   PetscInt  orders[16] = {2, 4, 6}, n = 16, levels = 4, uniform = 3, passes = 2;
-  PetscEnum fe         = (PetscEnum)0;
+  PetscEnum fe = (PetscEnum)0;
   char      csv[PETSC_MAX_PATH_LEN];
   PetscBool set;
   Case      c = {.extra = 2, .repeat = 5, .solve = PETSC_TRUE};

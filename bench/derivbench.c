@@ -4,23 +4,7 @@ static char help[] = "Throughput of the construction of the discrete gradient an
 
 #include <hops.h>
 #include <hops/private/petscshim.h>
-#include <petsctime.h>
-#include <petscdevice.h>
-#if defined(PETSC_HAVE_CUDA)
-  #include <petscdevice_cuda.h>
-#endif
-
-static double Now(void)
-{
-  PetscLogDouble t;
-
-#if defined(PETSC_HAVE_CUDA)
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) (void)cudaDeviceSynchronize();
-#endif
-  (void)MPI_Barrier(PETSC_COMM_WORLD);
-  (void)PetscTime(&t);
-  return t;
-}
+#include "benchtime.h"
 
 static PetscErrorCode TimeDerivative(HopsSpace from, HopsSpace to, PetscInt repeat, const char name[])
 {
@@ -31,11 +15,11 @@ static PetscErrorCode TimeDerivative(HopsSpace from, HopsSpace to, PetscInt repe
   PetscCall(HopsSpaceGetOrder(to, &p));
   PetscCall(HopsSpaceGetSizes(to, NULL, &N));
   for (PetscInt i = 0; i <= repeat; ++i) { /* the first one is not counted: it brings the spaces to the device */
-    double t = Now();
+    double t = BenchNow();
     Mat    D;
 
     PetscCall(HopsSpaceCreateDerivative(from, to, &D));
-    t    = Now() - t;
+    t    = BenchNow() - t;
     best = i > 1 ? PetscMin(best, t) : t;
     PetscCall(MatDestroy(&D));
   }

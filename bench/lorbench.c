@@ -26,6 +26,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
 #include <petsctime.h>
 #include <petscdevice.h>
 #include "benchlock.h"
+#include "benchtime.h"
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,21 +105,13 @@ static PetscBool cpu = PETSC_FALSE;
 /* what runs on a device has finished, on all ranks */
 static double Now(void)
 {
-  PetscLogDouble t;
-
   if (cpu) {
     struct timespec s;
 
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s);
     return (double)s.tv_sec + 1e-9 * (double)s.tv_nsec;
   }
-
-#if defined(PETSC_HAVE_CUDA)
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) (void)cudaDeviceSynchronize();
-#endif
-  (void)MPI_Barrier(PETSC_COMM_WORLD);
-  (void)PetscTime(&t);
-  return t;
+  return BenchNow();
 }
 
 /*
@@ -162,18 +155,6 @@ static double DeviceMemory(void)
     return (double)(total - available);
 #endif
   return 0.0;
-}
-
-static PetscErrorCode EventTime(const char name[], double *t)
-{
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscLogEventGetId(name, &event));
-  PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
-  *t = info.time;
-  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateMesh(Case *c, DM *dm)
@@ -355,18 +336,18 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
 
     PetscCall(PCLORGetMat(pc, &L));
     PetscCall(KSPSetOperators(ksp, L, A));
-    PetscCall(EventTime("PCLORAuxiliary", &t1));
+    PetscCall(BenchEventTime("PCLORAuxiliary", &t1));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  auxiliary spaces and matrices %10.5f s\n", t1));
   }
   if (!c->assembled) {
     Mat     L;
     MatInfo info;
 
-    PetscCall(EventTime("PCLORCoef", &c->t[VERTEX]));
-    PetscCall(EventTime("PCLORSymbolic", &c->t[SYMBOLIC]));
-    PetscCall(EventTime("PCLORNumeric", &c->t[NUMERIC]));
+    PetscCall(BenchEventTime("PCLORCoef", &c->t[VERTEX]));
+    PetscCall(BenchEventTime("PCLORSymbolic", &c->t[SYMBOLIC]));
+    PetscCall(BenchEventTime("PCLORNumeric", &c->t[NUMERIC]));
     c->t[LOR] = c->t[VERTEX] + c->t[SYMBOLIC] + c->t[NUMERIC];
-    PetscCall(EventTime("PCLORSolverSetUp", &c->t[AMG]));
+    PetscCall(BenchEventTime("PCLORSolverSetUp", &c->t[AMG]));
     PetscCall(PCLORGetMat(pc, &L));
     PetscCall(MatGetInfo(L, MAT_GLOBAL_SUM, &info));
     c->nnzrow = info.nz_used / c->N;
@@ -376,13 +357,13 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
 
         double n0 = Now(), n1;
 
-        PetscCall(EventTime("PCLORNumeric", &t0));
-        PetscCall(EventTime("PCLORCoef", &v0));
+        PetscCall(BenchEventTime("PCLORNumeric", &t0));
+        PetscCall(BenchEventTime("PCLORCoef", &v0));
         PetscCall(SetTerm(c, A, kappa));
         PetscCall(PCSetOperators(pc, A, A));
         PetscCall(PCSetUp(pc));
-        PetscCall(EventTime("PCLORNumeric", &t1));
-        PetscCall(EventTime("PCLORCoef", &v1));
+        PetscCall(BenchEventTime("PCLORNumeric", &t1));
+        PetscCall(BenchEventTime("PCLORCoef", &v1));
         n1 = Now() - n0;
         t1 += v1 - v0;
         if (cpu) t1 = t0 + n1; /* with what little else there is, the events being on the clock */
@@ -486,7 +467,7 @@ static PetscErrorCode RunCase(Case *c)
   if (c->assembled) PetscCall(Assemble(c, &A));
   else if (!c->loroperator) {
     PetscCall(MatMult(A, x, b)); /* sets up */
-    PetscCall(EventTime("MatPASetUp", &c->t[OPSETUP]));
+    PetscCall(BenchEventTime("MatPASetUp", &c->t[OPSETUP]));
   }
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   if (c->loroperator) PetscCall(WarmUp(A));

@@ -3,8 +3,8 @@
 #include "hopstest.h"
 #include "../tutorials/octree.h"
 
-/* Spaces have the second back end of -backends <a,b>: what they are compared with knows none. base: the host's
-   kernels for any processor */
+/* Spaces have the second back end of -backends <a,b>: what they are compared with knows none. base: the
+   host's kernels for any processor */
 static inline PetscErrorCode HangSetBackend(void)
 {
   char      text[128], *comma;

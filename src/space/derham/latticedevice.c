@@ -1,5 +1,5 @@
-/* Matrices of the lattice's topology near hanging nodes, for a device: their rows have more than a few columns,
-   so the process makes them, once for a space, and they are copied. */
+/* Matrices of the lattice's topology near hanging nodes, for a device: their rows have more than a few
+   columns, so the process makes them, once for a space, and they are copied. */
 #include <hops/private/hopsdevicematimpl.h>
 #include <hops/private/hopslatticemap.h>
 

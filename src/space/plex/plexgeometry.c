@@ -471,7 +471,8 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(HopsSpaceMeshBackend(sp))) PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
+  if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(HopsSpaceMeshBackend(sp)))
+    PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
   if (!sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));

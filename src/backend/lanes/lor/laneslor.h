@@ -24,25 +24,25 @@ typedef struct {
   const int *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
 } HopsLORHung;
 
-/* What a kernel that computes the lists needs besides. T = A J has rows tcol[trow[v]] and on of the entries v in
-   list[], ascending; `place` says where each product of a column of A and a weight of J goes in it */
+/* What a kernel that computes the lists needs besides. T = A J has rows tcol[trow[v]] and on of the entries v
+   in list[], ascending; `place` says where each product of a column of A and a weight of J goes in it */
 typedef struct {
-  int           n, most;         /* cells; places of T */
-  const int    *cell;            /* [n] */
-  const int    *nlist, *list;    /* [kinds + 1] where a kind's entries v begin */
-  const int    *trow, *tcol;     /* [kinds][ne + 1] */
-  const int    *prow;            /* [kinds][ne] where the places of row v begin */
-  const unsigned short *place;   /* from the beginning of row v of T on */
-  const int    *jrow, *jtrow;    /* [kinds][ne + 1] rows of J, and of its transpose */
-  const int    *jcol, *jtcol;
-  const double *j, *jt;
-  const unsigned short *of;      /* the entry in whose row a column of `col` is */
-  /* or the sum that a column of `col` is: products pt[prod[i]] and on, 65536 times a weight of jt, from the kind's first one
-     on, plus a place of T; NULL where these would be too many */
-  const int            *prod;
-  const unsigned int   *pt;
-  double       *values, *work;   /* the lists; [teams][most], where a team's own memory does not hold a T */
-  int           teams;
+  int                   n, most;      /* cells; places of T */
+  const int            *cell;         /* [n] */
+  const int            *nlist, *list; /* [kinds + 1] where a kind's entries v begin */
+  const int            *trow, *tcol;  /* [kinds][ne + 1] */
+  const int            *prow;         /* [kinds][ne] where the places of row v begin */
+  const unsigned short *place;        /* from the beginning of row v of T on */
+  const int            *jrow, *jtrow; /* [kinds][ne + 1] rows of J, and of its transpose */
+  const int            *jcol, *jtcol;
+  const double         *j, *jt;
+  const unsigned short *of; /* the entry in whose row a column of `col` is */
+  /* or the sum that a column of `col` is: products pt[prod[i]] and on, 65536 times a weight of jt, from the
+     kind's first one on, plus a place of T; NULL where these would be too many */
+  const int          *prod;
+  const unsigned int *pt;
+  double             *values, *work; /* the lists; [teams][most], where a team's own memory does not hold a T */
+  int                 teams;
 } HopsLORHungWork;
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */

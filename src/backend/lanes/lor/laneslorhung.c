@@ -3,9 +3,9 @@
 #include <hops/private/hopshanging.h>
 #include "laneslump.h"
 
-#define HOPS_HUNG_KINDS (8 * HOPS_HANGING_MASKS)
+#define HOPS_HUNG_KINDS    (8 * HOPS_HANGING_MASKS)
 #define HOPS_HUNG_PRODUCTS 4000000 /* of all kinds, that are listed */
-#define HOPS_HUNG_STAR     128 /* columns of a row of the cell's matrix, at most */
+#define HOPS_HUNG_STAR     128     /* columns of a row of the cell's matrix, at most */
 
 struct _HopsLanesLORHang {
   HopsLORHung     hung;
@@ -18,17 +18,17 @@ struct _HopsLanesLORHang {
 
 /* Tables of all kinds in the process's memory, as they grow */
 typedef struct {
-  int             n, size;
-  int            *x;
-  PetscReal      *w;
+  int        n, size;
+  int       *x;
+  PetscReal *w;
 } List;
 
 typedef struct {
-  int            ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
-  int           *row, *nlist, *trow, *prow, *jrow, *jtrow;
-  List           col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt */
-  List          *sum;                                                 /* [ne] scratch */
-  PetscBool      products;
+  int       ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
+  int      *row, *nlist, *trow, *prow, *jrow, *jtrow;
+  List      col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt */
+  List     *sum;                                            /* [ne] scratch */
+  PetscBool products;
   unsigned char *changed;
 } Kinds;
 
@@ -140,7 +140,8 @@ static PetscErrorCode PushMarked(int m, int list[], int mark[], List *l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which rows J changes; rows of T = A J of the entries that these are made of, and places of products in them */
+/* Which rows J changes; rows of T = A J of the entries that these are made of, and places of products
+   there */
 static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[], int list[])
 {
   const int      ne = t->ne, base = t->nkinds * (ne + 1), first = t->tcol.n;
@@ -160,7 +161,7 @@ static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[], int 
     const int n = PlainRow(k, pairs, v, col);
     int       m = 0;
 
-    t->trow[base + v]             = t->tcol.n;
+    t->trow[base + v]           = t->tcol.n;
     t->prow[t->nkinds * ne + v] = t->place.n;
     if (!needed[v]) continue;
     PetscCall(Push(&t->list, v, 0.0));
@@ -171,9 +172,9 @@ static PetscErrorCode AddT(HopsLanesLOR k, int pairs, Kinds *t, int mark[], int 
       for (int j = t->jrow[base + col[s]]; j < t->jrow[base + col[s] + 1]; j++) PetscCall(Push(&t->place, mark[t->j.x[j]], 0.0));
     while (m > 0) mark[list[--m]] = -1;
   }
-  t->trow[base + ne]         = t->tcol.n;
+  t->trow[base + ne]      = t->tcol.n;
   t->nlist[t->nkinds + 1] = t->list.n;
-  t->most                    = PetscMax(t->most, t->tcol.n - first);
+  t->most                 = PetscMax(t->most, t->tcol.n - first);
   PetscCall(PetscFree(needed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -325,7 +326,8 @@ static PetscErrorCode BringShorts(HopsLanesLOR k, const List *l, void *d)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(l->n, &x));
   for (int i = 0; i < l->n; i++) {
-    PetscCheck(l->x[i] < 65536, PETSC_COMM_SELF, PETSC_ERR_SUP, "Order too high for hanging nodes on a device: use -hops_backend host");
+    PetscCheck(l->x[i] < 65536, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Order too high for hanging nodes on a device: use -hops_backend host");
     x[i] = (unsigned short)l->x[i];
   }
   PetscCall(Bring(k, l->n * sizeof(*x), x, d));
@@ -335,8 +337,8 @@ static PetscErrorCode BringShorts(HopsLanesLOR k, const List *l, void *d)
 
 static PetscErrorCode BringKinds(HopsLanesLOR k, const Kinds *t)
 {
-  HopsLORHung     *h = &k->hang->hung;
-  HopsLORHungWork *w = &k->hang->work;
+  HopsLORHung     *h  = &k->hang->hung;
+  HopsLORHungWork *w  = &k->hang->work;
   const size_t     nr = (size_t)t->nkinds * (t->ne + 1) * sizeof(int);
 
   PetscFunctionBegin;
@@ -379,7 +381,8 @@ static PetscErrorCode BringCells(HopsLanesLOR k, const Kinds *t, const int kind[
     cell[w->n++] = (int)c;
     all += t->row[kind[c] * (t->ne + 1) + t->ne] - t->row[kind[c] * (t->ne + 1)];
     PetscCheck(all < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "The cells with hanging nodes of a rank have more than 2^31 entries of the low-order-refined matrix: use more ranks");
+               "The cells with hanging nodes of a rank have more than 2^31 entries of the low-order-refined matrix: use more "
+               "ranks");
   }
   PetscCall(Bring(k, w->n * sizeof(int), cell, &w->cell));
   PetscCall(Bring(k, sp->ncells * sizeof(int), first, &k->hang->hung.first));
@@ -408,8 +411,7 @@ static PetscErrorCode SplitEntries(HopsLanesLOR k, const Kinds *t)
   PetscCall((*memory->PoolMalloc)((size_t)t->nkinds * t->ne, (void **)&changed));
   if (t->nkinds) PetscCall((*memory->Copy)(NULL, changed, t->changed, (size_t)t->nkinds * t->ne, HOPS_COPY_IN));
   for (int i = 0; i < 2; i++) PetscCall((*memory->PoolMalloc)(ne * sizeof(int), (void **)&keys[i]));
-  if (ne)
-    PetscCall((*k->kernels->HungKeys)(ne, (int)sp->ne, k->hang->hung.kind, changed, k->mesh.restr, nl, keys[0], keys[1]));
+  if (ne) PetscCall((*k->kernels->HungKeys)(ne, (int)sp->ne, k->hang->hung.kind, changed, k->mesh.restr, nl, keys[0], keys[1]));
   PetscCall((*k->kernels->Transpose)(ne, keys[0], nl, k->begin, k->entry));
   PetscCall((*k->kernels->Transpose)(ne, keys[1], nl, begin, entry));
   for (int i = 0; i < 2; i++) PetscCall((*memory->PoolFree)((void **)&keys[i]));

@@ -57,8 +57,8 @@ HOPS_LANES double HopsLORHungEntry(const HopsLORHungWork &w, int base, int o, co
   return sum;
 }
 
-/* T = A J of cells, then J^T T. Each team has a T. Cell::Row(c, v, do) calls do(u, a) for each entry a = A(v, u)
-   of a cell, in the order of the kinds' tables */
+/* T = A J of cells, then J^T T. Each team has a T. Cell::Row(c, v, do) calls do(u, a) for each entry a =
+   A(v, u) of a cell, in the order of the kinds' tables */
 template <class Cell> struct HopsLORHungLists {
   static constexpr int lanes = HOPS_LOR_HUNG_TEAM;
   Cell                 cell;
@@ -93,8 +93,8 @@ template <class Cell> struct HopsLORHungLists {
   }
 };
 
-/* The entry q of h.entry: its cell c and place v there; what the cell's list has of its row is list[0] ... list[n - 1], of
-   the columns col[] */
+/* The entry q of h.entry: its cell c and place v there; what the cell's list has of its row is list[0] ...
+   list[n - 1], of the columns col[] */
 struct HopsLORHungItem {
   int        c, v, list, n;
   const int *col;
@@ -138,7 +138,8 @@ struct HopsLORHungPlaces {
   }
 };
 
-/* The values of these lists, added to rows. A few are read before any is added, so that their latencies overlap */
+/* The values of these lists, added to rows. A few are read before any is added, so that their latencies
+   overlap */
 struct HopsLORHungRows {
   HopsLORHung   h;
   int           percell;
@@ -195,13 +196,14 @@ template <class Back> struct HopsLORHungLaunches {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  template <class Cell>
-  static PetscErrorCode Lists(const Cell &cell, const HopsLORHung *h, const HopsLORHungWork *w, int ne)
+  template <class Cell> static PetscErrorCode Lists(const Cell &cell, const HopsLORHung *h, const HopsLORHungWork *w, int ne)
   {
-    return Back::Teams("HopsLORHungLists", w->teams, w->work ? 0 : w->most * sizeof(double), HopsLORHungLists<Cell>{cell, *h, *w, ne});
+    return Back::Teams("HopsLORHungLists", w->teams, w->work ? 0 : w->most * sizeof(double),
+                       HopsLORHungLists<Cell>{cell, *h, *w, ne});
   }
 
-  static PetscErrorCode Places(const HopsLORHung *h, const int restr[], int percell, int nfree, const HopsLORRows *rows, int place[])
+  static PetscErrorCode Places(const HopsLORHung *h, const int restr[], int percell, int nfree, const HopsLORRows *rows,
+                               int place[])
   {
     return Back::Each("HopsLORHungPlaces", rows->n, HopsLORHungPlaces{*h, restr, percell, nfree, *rows, place});
   }

@@ -54,9 +54,10 @@ HOPS_LANES bool HasMore(const HopsLORHung &h, const HopsLORRows &rows, int r)
   return (h.begin && h.begin[row] < h.begin[row + 1]) || (rows.slot && rows.slot[r] >= 0);
 }
 
-/* do(column) for each of these, again and again where several cells have it; of `percell` entries of a cell */
+/* do(column) for each of these, again and again where several cells have it; a cell has `percell` entries */
 template <class Do>
-HOPS_LANES void ForMore(const HopsLORHung &h, const int restr[], int percell, int nfree, const HopsLORRows &rows, int r, const Do &Put)
+HOPS_LANES void ForMore(const HopsLORHung &h, const int restr[], int percell, int nfree, const HopsLORRows &rows, int r,
+                        const Do &Put)
 {
   const int row = (int)rows.first + r;
 

@@ -307,7 +307,8 @@ template <class Back> struct HopsLORValueLaunches {
 
   static PetscErrorCode HungTeams(const HopsLanesLORMesh *m, bool mixed, size_t bytes, int *teams, PetscBool *own)
   {
-    return Hung(m->dim, mixed, [&](auto cell) { return HopsLORHungLaunches<Back>::template Teams<decltype(cell)>(bytes, teams, own); });
+    return Hung(m->dim, mixed,
+                [&](auto cell) { return HopsLORHungLaunches<Back>::template Teams<decltype(cell)>(bytes, teams, own); });
   }
 
   static PetscErrorCode HungLists(const HopsLanesLORMesh *m, const HopsLanesLORData *data, bool mixed, const HopsLORHungWork *w)

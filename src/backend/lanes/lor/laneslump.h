@@ -89,7 +89,7 @@ struct _HopsLump {
   HopsLumpNumber *number; /* [n[1]] the back end's */
   void           *count[8], *term[8], *col[8];
   int            *hostcount[8], *hostcol[8]; /* the process's copies, where nodes hang */
-  int             masks; /* bits of the pattern's masks that occur */
+  int             masks;                     /* bits of the pattern's masks that occur */
   int            *at;
 };
 

@@ -1,4 +1,4 @@
-/* Hanging nodes for kernels that do not know them: which entries of which cells, and the lines of each mask. */
+/* Hanging nodes for kernels that do not know them: which entries of which cells; the lines of each mask. */
 #include <hops/private/hopshanging.h>
 #include "laneshung.h"
 
@@ -71,7 +71,7 @@ static PetscErrorCode AddMask(const HopsHanging *h, unsigned mask, int m, Masks 
 
 static PetscErrorCode CreateMasks(HopsSpace sp, const HopsHanging *h, Masks *t)
 {
-  const int lines = 6 * h->P * h->nc; /* of a mask, at most */
+  const int  lines = 6 * h->P * h->nc; /* of a mask, at most */
   PetscBool *on;
   int       *index;
 
@@ -197,11 +197,11 @@ static const HopsHungOps HopsHungLanes = {.Apply          = Apply,
 /* Tables and lists in the back end's memory */
 static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, const Masks *t)
 {
-  HopsHungArgs *a = &k->args;
-  int          *cell, *mask, *start, *mstart, *entry, *list = NULL;
-  const int    *restr;
+  HopsHungArgs    *a = &k->args;
+  int             *cell, *mask, *start, *mstart, *entry, *list = NULL;
+  const int       *restr;
   const PetscReal *X;
-  const size_t  nr = (size_t)sp->ncells * sp->ne * sizeof(int);
+  const size_t     nr = (size_t)sp->ncells * sp->ne * sizeof(int);
 
   PetscFunctionBegin;
   PetscCall(ListCells(k, sp, t, &cell, &mask, &start));
@@ -244,15 +244,15 @@ PetscErrorCode HopsLanesHungCreate(const HopsHungKernels *kernels, HopsSpace sp,
   k->kernels  = kernels;
   PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &k->J));
   PetscCall(CreateMasks(sp, &k->J, &t));
-  k->args      = (HopsHungArgs){.dim   = (int)sp->dim,
-                                .P     = k->J.P,
-                                .nT    = (int)sp->nT,
-                                .nL    = (int)sp->nL,
-                                .ne    = (int)sp->ne,
-                                .most  = PetscMax(t.most, 1),
-                                .lines = PetscMax(t.lines, 1)};
+  k->args       = (HopsHungArgs){.dim   = (int)sp->dim,
+                                 .P     = k->J.P,
+                                 .nT    = (int)sp->nT,
+                                 .nL    = (int)sp->nL,
+                                 .ne    = (int)sp->ne,
+                                 .most  = PetscMax(t.most, 1),
+                                 .lines = PetscMax(t.lines, 1)};
   k->args.group = PetscMax(1, PetscMin(HOPS_HUNG_LINES / k->args.lines, HOPS_HUNG_ENTRIES / k->args.most));
-  k->head.most = t.most;
+  k->head.most  = t.most;
   PetscCall(BringTables(k, sp, &k->J, &t));
   PetscCall(PetscInfo(sp, "%d cells have %" PetscInt_FMT " entries of their own where nodes hang, by %d masks\n", k->ncells,
                       k->head.n, t.n));

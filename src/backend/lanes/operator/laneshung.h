@@ -9,15 +9,15 @@
 typedef struct {
   int        dim, P, nT, nL, ne, most, lines; /* most entries of a cell; most lines in a direction */
   int        first, n, group;                 /* cells of a launch, and of a team */
-  const int *cell, *mask, *start; /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
-  const int *list;                /* what the cell lists in their place; -1 - l for the opposite sign */
+  const int *cell, *mask, *start;             /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
+  const int *list;                            /* what the cell lists in their place; -1 - l for the opposite sign */
   /* lines along direction a of mask m are line[3 m + a] and on; the places at[P] of each among the cell's
      entries, in the order that J wants, and whether its entries are integrals, of which there are P - 1 */
   const int            *line;
   const unsigned short *at;
   const unsigned char  *open;
   const double         *J[2], *hostJ[2]; /* [P][P], [P-1][P-1]; the latter are the process's */
-  int                   unit; /* this entry of the cells alone, or -1 */
+  int                   unit;            /* this entry of the cells alone, or -1 */
 } HopsHungArgs;
 
 typedef struct {

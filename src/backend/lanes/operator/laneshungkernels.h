@@ -37,13 +37,13 @@ HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const un
 }
 
 /*
-  A team's cells lie one after the other, and a lane takes one of their lines at a time. Their entries u are in
-  scratch, and behind them where each cell's begin and its lines along each direction. Cells' entries are read
-  from xg behind the L-vector's in the transpose, and written to yg there else. P nodes a direction, 0: as the
-  arguments say
+  A team's cells lie one after the other, and a lane takes one of their lines at a time. Their entries u are
+  in scratch, and behind them where each cell's begin and its lines along each direction. Cells' entries are
+  read from xg behind the L-vector's in the transpose, and written to yg there else. P nodes a direction, 0:
+  as the arguments say
 */
 template <int P, bool TRANSPOSE> struct HopsHungLines {
-  static constexpr int lanes = 64, blocks = 16;
+  static constexpr int  lanes = 64, blocks = 16;
   static constexpr bool indexed = false;
   enum {
     N = P ? P : 1,
@@ -89,7 +89,7 @@ template <int P, bool TRANSPOSE> struct HopsHungLines {
 
   HOPS_LANES double Get(int e) const
   {
-    const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
+    const int    l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
     const double v = at < k.nT ? x[at] : xg[at - k.nT];
 
     return l < 0 ? -v : v;
@@ -163,18 +163,28 @@ template <class Back> struct HopsHungLaunches {
     return Back::Teams("HopsHung", (k->n + k->group - 1) / k->group, f.Scratch(*k), f);
   }
 
-  template <bool TRANSPOSE> static PetscErrorCode Run(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
+  template <bool TRANSPOSE>
+  static PetscErrorCode Run(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
   {
     switch (k->P) {
-    case 2: return RunOf<2, TRANSPOSE>(k, x, xg, y, yg);
-    case 3: return RunOf<3, TRANSPOSE>(k, x, xg, y, yg);
-    case 4: return RunOf<4, TRANSPOSE>(k, x, xg, y, yg);
-    case 5: return RunOf<5, TRANSPOSE>(k, x, xg, y, yg);
-    case 6: return RunOf<6, TRANSPOSE>(k, x, xg, y, yg);
-    case 7: return RunOf<7, TRANSPOSE>(k, x, xg, y, yg);
-    case 8: return RunOf<8, TRANSPOSE>(k, x, xg, y, yg);
-    case 9: return RunOf<9, TRANSPOSE>(k, x, xg, y, yg);
-    default: return RunOf<0, TRANSPOSE>(k, x, xg, y, yg);
+    case 2:
+      return RunOf<2, TRANSPOSE>(k, x, xg, y, yg);
+    case 3:
+      return RunOf<3, TRANSPOSE>(k, x, xg, y, yg);
+    case 4:
+      return RunOf<4, TRANSPOSE>(k, x, xg, y, yg);
+    case 5:
+      return RunOf<5, TRANSPOSE>(k, x, xg, y, yg);
+    case 6:
+      return RunOf<6, TRANSPOSE>(k, x, xg, y, yg);
+    case 7:
+      return RunOf<7, TRANSPOSE>(k, x, xg, y, yg);
+    case 8:
+      return RunOf<8, TRANSPOSE>(k, x, xg, y, yg);
+    case 9:
+      return RunOf<9, TRANSPOSE>(k, x, xg, y, yg);
+    default:
+      return RunOf<0, TRANSPOSE>(k, x, xg, y, yg);
     }
   }
 
