@@ -180,7 +180,7 @@ static PetscErrorCode TimeRefill(Case *c, Mat A, PC pc, HopsCoefficient kappa)
 {
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < c->repeat; ++i) {
-    double n0, n1, v0, v1;
+    double n0 = 0.0, n1 = 0.0, v0 = 0.0, v1 = 0.0;
 
     PetscCall(BenchEventTime("PCLORNumeric", &n0));
     PetscCall(BenchEventTime("PCLORCoef", &v0));

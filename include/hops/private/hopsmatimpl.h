@@ -46,7 +46,8 @@ PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], co
 PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
 /* arrays of vectors where the back end of the space works; x may be NULL */
 PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
-/* src/mat/pa/matpahung.c: adds what hanging nodes bring to the diagonal, and drops what kernels put in their place */
+/* src/mat/pa/matpahung.c: adds what hanging nodes bring to the diagonal, in place of what kernels put
+   there */
 PETSC_INTERN PetscErrorCode MatPADiagonalHung(Mat_PA *, PetscScalar d[], PetscScalar dg[]);
 PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
