@@ -205,6 +205,7 @@ static PetscErrorCode SetUpSolver(Case *c, Mat A, HopsCoefficient kappa, KSP *ks
   PetscCall(KSPSetType(*ksp, KSPCG));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_NATURAL));
   PetscCall(KSPSetTolerances(*ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPSetErrorIfNotConverged(*ksp, PETSC_TRUE));
   PetscCall(KSPGetPC(*ksp, pc));
   PetscCall(PCSetType(*pc, PCLOR));
   if (!c->solve) PetscCall(PetscOptionsSetValue(NULL, "-lor_pc_type", "none"));

@@ -193,6 +193,7 @@ template <bool COUPLED> struct HopsCurlValues {
       }
     }
     if (!fits) return;
+    if (b.k0 == b.k1) team.Sync(); /* the zeros are other lanes' */
     for (int k = t; k < len; k += T) rows.v[0][base + k] = shared[k];
   }
 };
