@@ -109,12 +109,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
     tol = 1e-6 * HopsCellSize(dim, np, pts);
-    for (PetscInt n = 0; n < np; ++n) {
-      const int l = sp->restr[c * np + n];
-
-      u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
-    }
-    if (sp->hanging) HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, u);
+    HopsGatherCell(sp, c, &h, x, xg, u);
     PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
     for (PetscInt n = 0; n < np; ++n)
       v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
