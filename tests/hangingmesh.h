@@ -235,7 +235,7 @@ static inline PetscErrorCode HangCreateFromOptions(HangMesh *m)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-corner", &corner, NULL));
   PetscCall(HangCreate(dim, M, corner, finest, m));
   m->seed = (unsigned)seed;
-  HangAdapt(m, 0, finest, part, NULL);
+  PetscCall(HangAdapt(m, 0, finest, part, NULL));
   PetscCall(HangList(m, turn));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

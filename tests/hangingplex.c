@@ -230,7 +230,7 @@ static PetscErrorCode CreateMesh(PetscInt dim, PetscInt n, DM *dm)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
   m.seed = (unsigned)seed;
-  HangAdapt(&m, 0, finest, part, NULL);
+  PetscCall(HangAdapt(&m, 0, finest, part, NULL));
   PetscCall(HangList(&m, turn));
   PetscCall(CreateForest(&m, dm));
   PetscCall(HangDestroy(&m));

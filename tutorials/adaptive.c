@@ -65,7 +65,7 @@ static PetscErrorCode CreateSpace(HopsFamily family, PetscInt dim, PetscInt orde
 
   PetscFunctionBeginUser;
   PetscCall(HangCreate(dim, roots, PETSC_TRUE, levels, &mesh));
-  HangAdapt(&mesh, 0, levels, 0.0, Layer);
+  PetscCall(HangAdapt(&mesh, 0, levels, 0.0, Layer));
   PetscCall(HangList(&mesh, PETSC_FALSE));
   PetscCall(HangFamilyCreate(&mesh, family, order, NULL, Everywhere, -1, &a));
   PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, family, dim, order, a.nc, a.owned, a.nodes, a.masks, order,
