@@ -42,5 +42,7 @@ PETSC_EXTERN const char *const HopsTransferTypes[];
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCellVec(HopsSpace, Vec *);
 PETSC_EXTERN PetscErrorCode HopsSpaceEstimateError(HopsSpace, Mat, Vec, HopsEstimateType, HopsPointFunction, HopsPointFunction,
                                                    void *, Vec);
+PETSC_EXTERN PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace, Mat, Vec, HopsPointFunction, HopsPointFunction, void *, Vec,
+                                                        PetscReal *);
 PETSC_EXTERN PetscErrorCode HopsSpaceMark(HopsSpace, Vec, PetscReal, PetscReal, PetscInt[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceTransfer(HopsSpace, Vec, HopsSpace, HopsTransferType, PetscInt, const PetscInt[], Vec);

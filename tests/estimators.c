@@ -414,6 +414,45 @@ static PetscReal SlowRecovered(const Slow *s, PetscInt c, const PetscReal S[], c
   return sum;
 }
 
+static PetscErrorCode AnyGradient(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar g[], void *ctx)
+{
+  for (PetscInt d = 0; d < dim; ++d) g[d] = x[d] - 2.0 * x[0] * x[1];
+  return PETSC_SUCCESS;
+}
+
+/* the square of the energy of the difference to a function and a gradient that do not belong together */
+static PetscReal SlowEnergy(const Slow *s, PetscInt c, PetscReal mass, PetscInt Q, const PetscReal g[], const PetscReal w[])
+{
+  const PetscInt dim = s->m->dim;
+  PetscReal      sum = 0.0;
+
+  for (PetscInt i = 0; i < PetscPowInt(Q, dim); ++i) {
+    PetscReal   weight = 1.0, y[3], x[3], Ji[9], F[3], u, det, K[9] = {0.0}, Kinv[9], e[3], q = 0.0;
+    PetscScalar v, grad[3], T[6];
+
+    for (PetscInt d = 0, j = i; d < dim; ++d, j /= Q) {
+      y[d] = g[j % Q];
+      weight *= w[j % Q];
+    }
+    det = Flux(s, c, y, x, Ji, F, &u);
+    (void)Source(dim, x, 1, &v, NULL);
+    (void)AnyGradient(dim, x, dim, grad, NULL);
+    (void)Tensor(dim, x, dim * (dim + 1) / 2, T, NULL);
+    for (PetscInt a = 0, t = 0; a < dim; ++a)
+      for (PetscInt b = a; b < dim; ++b, ++t)
+        K[a * dim + b] = K[b * dim + a] = s->kappa == 1 ? T[t] : (a != b ? 0.0 : (s->kappa ? CellKappa(c) : 1.0));
+    (void)Invert(dim, K, Kinv);
+    for (PetscInt a = 0; a < dim; ++a) {
+      e[a] = -grad[a];
+      for (PetscInt b = 0; b < dim; ++b) e[a] += Kinv[a * dim + b] * F[b];
+    }
+    for (PetscInt a = 0; a < dim; ++a)
+      for (PetscInt b = 0; b < dim; ++b) q += e[a] * K[a * dim + b] * e[b];
+    sum += weight * det * (q + mass * PetscSqr(u - v));
+  }
+  return sum;
+}
+
 /* ------------------------------------------ comparison ------------------------------------------ */
 
 static PetscErrorCode Say(const char what[], PetscReal e, PetscReal size, PetscReal tol, PetscBool mutated)
@@ -424,6 +463,34 @@ static PetscErrorCode Say(const char what[], PetscReal e, PetscReal size, PetscR
   if (e <= tol * size) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the same\n", what));
   else if (mutated) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, e > 1e-3 * size ? "differs" : "DIFFERS BY LITTLE"));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: DIFFERS by %g of %g\n", what, (double)e, (double)size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareEnergy(const Slow *s, const HangArrays *a, HopsSpace sp, Mat A, Vec x, PetscReal mass)
+{
+  const PetscInt     Q = s->p + 4;
+  PetscReal         *g, *w, e = 0.0, size = 0.0, sum = 0.0, error;
+  const PetscScalar *v;
+  Vec                cells;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(Q, &g, Q, &w));
+  PetscCall(PetscDTGaussQuadrature(Q, -1.0, 1.0, g, w));
+  PetscCall(HopsSpaceCreateCellVec(sp, &cells));
+  PetscCall(HopsSpaceComputeEnergyError(sp, A, x, Source, AnyGradient, NULL, cells, &error));
+  PetscCall(VecGetArrayRead(cells, &v));
+  for (PetscInt c = 0; c < a->nc; ++c) {
+    const PetscReal want = SlowEnergy(s, a->first + c, mass, Q, g, w);
+
+    sum += want;
+    e    = TestWorse(e, PetscAbsReal(PetscRealPart(v[c]) - PetscSqrtReal(want)));
+    size = PetscMax(size, PetscSqrtReal(want));
+  }
+  PetscCall(VecRestoreArrayRead(cells, &v));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCall(Say("energy", TestWorse(e, PetscAbsReal(error - PetscSqrtReal(sum))), size, 1e-12, PETSC_FALSE));
+  PetscCall(VecDestroy(&cells));
+  PetscCall(PetscFree2(g, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -457,6 +524,7 @@ static PetscErrorCode Compare(Slow *s, const HangArrays *a, Mat L, HopsSpace sp,
     PetscCall(VecRestoreArrayRead(eta, &v));
     PetscCall(Say(HopsEstimateTypes[type], e, size, type == HOPS_ESTIMATE_RESIDUAL ? tol : 1e-12, mutated));
   }
+  PetscCall(CompareEnergy(s, a, sp, A, x, mass));
   PetscCall(VecDestroy(&eta));
   PetscCall(PetscFree4(g, w, S, jumps));
   PetscFunctionReturn(PETSC_SUCCESS);

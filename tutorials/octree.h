@@ -7,7 +7,7 @@
 #include <hops.h>
 #include <petscdt.h>
 
-#define HANG_LEVELS 20 /* 14 in 3D */
+#define HANG_LEVELS 24 /* 14 in 3D */
 
 typedef struct {
   PetscInt level, a[3]; /* cell a of the 2^level times finer grid */

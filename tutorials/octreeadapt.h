@@ -31,6 +31,22 @@ static inline PetscErrorCode HangNext(const HangMesh *old, const PetscInt marks[
   PetscFunctionReturn(0);
 }
 
+/* all[m->n] from the marks of each rank's cells */
+static inline PetscErrorCode HangAllMarks(const HangMesh *m, PetscInt nc, const PetscInt marks[], PetscInt all[])
+{
+  PetscMPIInt size, n = (PetscMPIInt)nc, *count, *start;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc2(size, &count, size + 1, &start));
+  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count, 1, MPI_INT, PETSC_COMM_WORLD));
+  start[0] = 0;
+  for (PetscMPIInt r = 0; r < size; ++r) start[r + 1] = start[r] + count[r];
+  PetscCallMPI(MPI_Allgatherv(marks, n, MPIU_INT, all, count, start, MPIU_INT, PETSC_COMM_WORLD));
+  PetscCall(PetscFree2(count, start));
+  PetscFunctionReturn(0);
+}
+
 /* which child of its parent, by the bits of its directions */
 static inline PetscInt HangChild(const HangMesh *m, const HangCell *c)
 {

@@ -47,8 +47,7 @@ PetscErrorCode HopsSpaceCheckCellVec(HopsSpace sp, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coefficients of an operator whose solutions have an estimate */
-static PetscErrorCode GetCoefficients(HopsSpace sp, Mat A, HopsEstimateType type, HopsCoefficient *kappa, HopsCoefficient *mass)
+PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char what[], HopsCoefficient *kappa, HopsCoefficient *mass)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)sp);
   PetscBool is;
@@ -56,21 +55,22 @@ static PetscErrorCode GetCoefficients(HopsSpace sp, Mat A, HopsEstimateType type
 
   PetscFunctionBegin;
   PetscCheck(sp->family == HOPS_H1, comm, PETSC_ERR_SUP,
-             "There are estimates for H1, and the space is in %s: give an indicator of your own to HopsSpaceMark()",
+             "%s is for H1, and the space is in %s: give an indicator of your own to HopsSpaceMark()", what,
              HopsFamilies[sp->family]);
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATPA, &is));
   PetscCheck(is, comm, PETSC_ERR_ARG_WRONG,
-             "The operator is of type %s, and an estimate takes the coefficients of one of type " MATPA
+             "The operator is of type %s, and %s takes the coefficients of one of type " MATPA
              ": give MatCreatePA() with MatPASetDiffusion() of this problem, which need not be the solver's matrix",
-             ((PetscObject)A)->type_name);
-  PetscCall(MatPACheckForm(A, PETSC_FALSE, "HopsSpaceEstimateError()"));
+             ((PetscObject)A)->type_name, what);
+  PetscCall(MatPACheckForm(A, PETSC_FALSE, what));
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(!pa->tensor && !HopsFormNeedsTensors(pa->form), comm, PETSC_ERR_SUP,
-             "Estimates are for scalar forms of diffusion and reaction, and the operator has several components or first-order "
-             "terms: give an indicator of your own to HopsSpaceMark()");
+             "%s is for scalar forms of diffusion and reaction, and the operator has several components or first-order terms: give "
+             "an indicator of your own to HopsSpaceMark()",
+             what);
   PetscCheck(pa->form->space == sp, comm, PETSC_ERR_ARG_INCOMP,
              "The operator is on another space: give MatCreatePA() of this one with the same coefficients");
-  PetscCheck(!HopsFormHas(pa->form, HOPS_BOUNDARY) || type == HOPS_ESTIMATE_ZZ, comm, PETSC_ERR_SUP,
+  PetscCheck(!jumps || !HopsFormHas(pa->form, HOPS_BOUNDARY), comm, PETSC_ERR_SUP,
              "The operator has Robin terms, which the jumps on the boundary leave out: take HOPS_ESTIMATE_ZZ, or an operator "
              "without them whose flux is given");
   *kappa = HopsFormDerivative(pa->form);
@@ -151,7 +151,8 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   HopsValidHeader(eta, VEC_CLASSID, 8);
   PetscCall(HopsSpaceCheckVec(space, x, "of the solution"));
   PetscCall(HopsSpaceCheckCellVec(space, eta));
-  PetscCall(GetCoefficients(space, A, type, &kappa, &mass));
+  PetscCall(
+    HopsGetEnergy(space, A, type == HOPS_ESTIMATE_ZZ ? PETSC_FALSE : PETSC_TRUE, "HopsSpaceEstimateError()", &kappa, &mass));
   PetscCall(PetscLogEventBegin(HopsEvent.estimate, space, x, 0, 0));
   PetscCall(HopsSpaceGetAllNodes(space, &nodes, &where));
   PetscCall(PetscCalloc1(space->ncells, &eta2));

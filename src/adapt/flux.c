@@ -59,8 +59,7 @@ PetscErrorCode HopsFluxDestroy(HopsFlux *fl)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* F = K g, of a scalar, a diagonal or the upper triangle of a tensor */
-static inline void Multiply(PetscInt dim, PetscInt nc, const PetscScalar K[], const PetscReal g[], PetscReal F[])
+void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScalar K[], const PetscReal g[], PetscReal F[])
 {
   for (PetscInt i = 0; i < dim; ++i) F[i] = nc > dim ? 0.0 : K[nc == 1 ? 0 : i] * g[i];
   if (nc <= dim) return;
@@ -95,7 +94,7 @@ PetscErrorCode HopsFluxCell(HopsFlux *fl, PetscInt c, const HopsBasis *rule, con
     if (!(fl->det[q] > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c, fl->det[q]));
     for (PetscInt j = 0; j < dim; ++j)
       for (PetscInt i = 0; i < dim; ++i) g[i] += Ji[j * dim + i] * fl->grad[j * nq + q];
-    Multiply(dim, fl->k.nc, fl->k.v + q * fl->k.pstride, g, fl->F + q * dim);
+    HopsMultiplyTensor(dim, fl->k.nc, fl->k.v + q * fl->k.pstride, g, fl->F + q * dim);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

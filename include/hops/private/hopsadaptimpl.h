@@ -74,6 +74,8 @@ PETSC_INTERN PetscErrorCode HopsFluxDestroy(HopsFlux *);
 /* fills u, v, x, J, Ji, det and F in a cell at points of a rule, and k, m */
 PETSC_INTERN PetscErrorCode HopsFluxCell(HopsFlux *, PetscInt cell, const HopsBasis *rule, const HopsBasis *geom,
                                          const PetscScalar x[]);
+/* F = K g, K a scalar, a diagonal or the upper triangle of a tensor */
+PETSC_INTERN void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScalar K[], const PetscReal g[], PetscReal F[]);
 /* largest distance of two of n corners */
 PETSC_INTERN PetscReal HopsDiameter(PetscInt dim, PetscInt n, const PetscReal *const corner[]);
 
@@ -86,3 +88,7 @@ PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpa
 
 /* src/adapt/estimate.c: refuses a vector of other sizes than HopsSpaceCreateCellVec() gives; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCellVec(HopsSpace, Vec);
+/* the coefficients of an operator that has an energy: diffusion and, or NULL, reaction; `jumps` refuses Robin
+   terms */
+PETSC_INTERN PetscErrorCode HopsGetEnergy(HopsSpace, Mat, PetscBool jumps, const char what[], HopsCoefficient *kappa,
+                                          HopsCoefficient *mass);
