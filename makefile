@@ -118,7 +118,7 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   obj     += $(call objects,$(kksrc))
 endif
 tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) \
-                          $(if $(filter p4est,$(others)),,tutorials/adaptive_p4est.c tutorials/adaptive_p8est.c),$(wildcard tutorials/*.c)) \
+                          $(if $(filter libp4est,$(others)),,tutorials/adaptive_p4est.c tutorials/adaptive_p8est.c),$(wildcard tutorials/*.c)) \
              $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
 tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
 programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))

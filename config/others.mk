@@ -42,7 +42,7 @@ endif
 # not
 ifneq ($(or $(P4EST_DIR),$(filter-out command% environment%,$(origin PETSC_DIR))),)
   ifneq ($(wildcard $(if $(P4EST_DIR),$(P4EST_DIR)/include,/usr/include)/p8est_lnodes.h),)
-    others     += p4est
+    others     += libp4est
     p4estflags := $(if $(P4EST_DIR),-isystem $(P4EST_DIR)/include)
     p4estlibs  := $(if $(P4EST_DIR),-L$(P4EST_DIR)/lib -Wl$(comma)-rpath$(comma)$(P4EST_DIR)/lib) -lp4est -lsc
   endif
