@@ -5,9 +5,11 @@ static char help[] =
   -map <n>   : 0 boxes, 1 multilinear, 2 quadratic\n\
   -kappa <n> : 0 constant, 1 a tensor that is a function, 2 jumps from cell to cell\n\
   -empty <r> : a rank without cells\n\
+  -refused   : what has no estimate\n\
   -mutate <half|flux> : the slow program is made wrong, which must be noticed\n\n";
 
 #include "hangingcase.h"
+#include "hopsexpect.h"
 
 /* What the slow program knows of all cells, in the directions of the domain: values e[n][np], and nodes
    x[n][np][dim] */
@@ -611,6 +613,60 @@ static PetscErrorCode CompareZero(HopsSpace sp, PetscInt p, const HangMesh *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------ refusals ------------------------------------------ */
+
+#define ESTIMATE(sp, A, x, type, eta) HopsSpaceEstimateError(sp, A, x, type, NULL, NULL, NULL, eta)
+
+static PetscErrorCode TestRefused(const HangMesh *m, const HangArrays *a, HopsSpace sp, PetscInt p)
+{
+  const PetscScalar one = 1.0, zero   = 0.0;
+  PetscInt          marks[1024], cell = 0, face = 0;
+  PetscReal         error;
+  HopsCoefficient   k, none;
+  HopsSpace         other;
+  Mat               A, B, C;
+  Vec               x, eta;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &zero, &none));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(HopsSpaceCreateCellVec(sp, &eta));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetMass(A, k));
+  EXPECT("no diffusion", ESTIMATE(sp, A, x, HOPS_ESTIMATE_KELLY, eta), "no diffusion|MatPASetDiffusion()");
+  PetscCall(MatPASetDiffusion(A, k));
+  EXPECT("vector of cells", ESTIMATE(sp, A, x, HOPS_ESTIMATE_KELLY, x), "HopsSpaceCreateCellVec()");
+  EXPECT("vector", ESTIMATE(sp, A, eta, HOPS_ESTIMATE_KELLY, eta), "of the solution|HopsSpaceCreateVec()");
+  EXPECT("no function for the mass", HopsSpaceComputeEnergyError(sp, A, x, NULL, AnyGradient, NULL, NULL, &error), "is NULL");
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  EXPECT("assembled matrix", ESTIMATE(sp, B, x, HOPS_ESTIMATE_KELLY, eta), "takes the coefficients of one of type pa");
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &C));
+  PetscCall(MatScale(C, 2.0));
+  EXPECT("scaled matrix", ESTIMATE(sp, C, x, HOPS_ESTIMATE_KELLY, eta), "was changed since");
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatPASetDiffusion(A, none));
+  EXPECT("zero diffusion", ESTIMATE(sp, A, x, HOPS_ESTIMATE_ZZ, eta), "not positive in cell|HOPS_ESTIMATE_KELLY");
+  PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(MatPAAddRobin(A, 1, &cell, &face, k));
+  EXPECT("Robin terms", ESTIMATE(sp, A, x, HOPS_ESTIMATE_KELLY, eta), "Robin terms|HOPS_ESTIMATE_ZZ");
+  PetscCall(ESTIMATE(sp, A, x, HOPS_ESTIMATE_ZZ, eta));
+  PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, m->dim, p, a->nc, a->owned, a->nodes, a->masks, p,
+                                              a->coords, 0, NULL, &other));
+  EXPECT("another space", ESTIMATE(other, A, x, HOPS_ESTIMATE_ZZ, eta), "on another space");
+  PetscCall(HopsSpaceDestroy(&other));
+  PetscCall(VecSet(eta, -1.0));
+  EXPECT("negative estimates", HopsSpaceMark(sp, eta, 0.5, 0.0, marks), "finite, and not negative");
+  EXPECT("part of more than all", HopsSpaceMark(sp, eta, 1.5, 0.0, marks), "parts between 0 and 1");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&eta));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(HopsCoefficientDestroy(&k));
+  PetscCall(HopsCoefficientDestroy(&none));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateCoefficient(HopsSpace sp, const HangArrays *a, PetscInt kappa, HopsCoefficient *k)
 {
   const PetscScalar one = 1.0;
@@ -633,6 +689,7 @@ int main(int argc, char **argv)
   const PetscScalar mass = 0.7;
   PetscInt          p = 2, map = 0, kappa = 0, empty = -1, *all;
   char              mutate[8] = "";
+  PetscBool         refused;
   HangMesh          m;
   HangArrays        a;
   HangMutation      none = {0};
@@ -649,6 +706,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-kappa", &kappa, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mutate", mutate, sizeof(mutate), NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-refused", &refused));
   PetscCall(HangCreateFromOptions(&m));
   PetscCall(HangArraysCreate(&m, p, maps[map], HangWall, empty, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
@@ -667,7 +725,8 @@ int main(int argc, char **argv)
   s.flux = mutate[0] == 'f' ? PETSC_TRUE : PETSC_FALSE;
   /* on curved cells, or with a diffusion that varies in them, the divergence is an approximation */
   PetscCall(Compare(&s, &a, L, sp, A, x, PetscRealPart(mass), map || kappa == 1 ? 1e-3 : 1e-10));
-  if (!map && !mutate[0] && !m.corner) PetscCall(CompareZero(sp, p, &m));
+  if (refused) PetscCall(TestRefused(&m, &a, sp, p));
+  else if (!map && !mutate[0] && !m.corner) PetscCall(CompareZero(sp, p, &m));
   PetscCall(SlowDestroy(&s));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
@@ -729,6 +788,11 @@ int main(int argc, char **argv)
       suffix: tensor
       nsize: {{1 3}}
       args: -dim {{2 3}} -roots 2,1,1 -finest 2 -order {{1 2}} -map 1 -part 0.3 -kappa 1
+
+  test:
+    suffix: refused
+    nsize: {{1 2}}
+    args: -dim 2 -finest 2 -order 2 -refused
 
   test:
     suffix: mutate

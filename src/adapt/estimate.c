@@ -142,6 +142,7 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   const PetscScalar *a;
   PetscScalar       *out;
   PetscReal         *eta2;
+  char               why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -158,7 +159,7 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   PetscCall(PetscCalloc1(space->ncells, &eta2));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsFluxCreate(space, kappa, mass, a, &fl));
-  if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2));
+  if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2, why));
   else {
     PetscCall(HopsFacetSidesCreate(space, nodes, where, &sides));
     PetscCall(
@@ -175,5 +176,6 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   PetscCall(PetscFree(where));
   PetscCall(HopsSpaceDestroy(&nodes));
   PetscCall(PetscLogEventEnd(HopsEvent.estimate, space, x, 0, 0));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

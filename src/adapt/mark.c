@@ -21,21 +21,23 @@ static PetscErrorCode SquaresCreate(MPI_Comm comm, PetscInt n, const PetscScalar
   PetscFunctionBegin;
   *s    = (Squares){.comm = comm, .n = n};
   *most = 0.0;
-  PetscCall(PetscMalloc2(n, &s->v, n, &s->k));
   for (PetscInt i = 0; i < n; ++i) {
-    s->v[i] = PetscSqr(PetscRealPart(eta[i]));
-    if (!(PetscRealPart(eta[i]) >= 0.0) || PetscIsInfOrNanReal(s->v[i]))
+    const PetscReal e = PetscRealPart(eta[i]);
+
+    if (!(e >= 0.0) || PetscIsInfOrNanReal(e * e))
       PetscCall(HopsRefuse(why,
                            "The estimate of cell %" PetscInt_FMT " is %g: estimates are finite, and not negative (for an indicator "
                            "of your own give its absolute value)",
-                           i, (double)PetscRealPart(eta[i])));
-    *most = PetscMax(*most, s->v[i]);
+                           i, (double)e));
+    *most = PetscMax(*most, e * e);
   }
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
+  PetscCall(PetscMalloc2(n, &s->v, n, &s->k));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, most, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &N, 1, MPIU_INT64, MPI_SUM, comm));
   one /= PetscMax(N, 1);
   for (PetscInt i = 0; i < n; ++i) {
+    s->v[i] = PetscSqr(PetscRealPart(eta[i]));
     s->k[i] = *most > 0.0 ? (PetscInt64)(s->v[i] / *most * (PetscReal)one) : 0;
     s->total += s->k[i];
   }

@@ -76,7 +76,7 @@ static PetscReal InverseNorm(PetscInt dim, PetscInt nc, const PetscScalar k[], P
 }
 
 /* int (S - F) . kappa^-1 (S - F) in the cell at hand, S[dim][ne] at its nodes */
-static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], PetscReal s[], PetscReal *eta2)
+static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], PetscReal s[], PetscReal *eta2, char why[])
 {
   const HopsBasis *rule = &fl->rule[0];
   const PetscInt   dim = fl->sp->dim, n = rule->Q, nq = HopsPower(n, dim);
@@ -90,10 +90,13 @@ static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], Pe
     const PetscScalar *K    = fl->k.v + q * fl->k.pstride;
     PetscReal          e[3];
 
-    PetscCheck(HopsPointIsPositive((int)dim, (int)fl->k.nc, K, 0.0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "The diffusion is not positive in cell %" PetscInt_FMT
-               ", whose energy has no flux: take HOPS_ESTIMATE_KELLY or HOPS_ESTIMATE_RESIDUAL",
-               fl->sp->cell[c]);
+    if (!HopsPointIsPositive((int)dim, (int)fl->k.nc, K, 0.0)) {
+      PetscCall(HopsRefuse(why,
+                           "The diffusion is not positive in cell %" PetscInt_FMT
+                           ", whose energy has no flux: take HOPS_ESTIMATE_KELLY or HOPS_ESTIMATE_RESIDUAL",
+                           fl->sp->cell[c]));
+      break;
+    }
     for (PetscInt d = 0; d < dim; ++d) e[d] = s[d * nq + q] - fl->F[q * dim + d];
     *eta2 +=
       InverseNorm(dim, fl->k.nc, K, e) * fl->det[q] * fl->weight[i[0]] * fl->weight[i[1]] * (dim == 3 ? fl->weight[i[2]] : 1.0);
@@ -102,7 +105,7 @@ static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], Pe
 }
 
 PetscErrorCode HopsEstimateRecovered(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, const PetscInt where[], const PetscScalar x[],
-                                     PetscReal eta2[])
+                                     PetscReal eta2[], char why[])
 {
   const PetscInt dim = sp->dim, ne = sp->ne;
   PetscScalar   *sum;
@@ -119,7 +122,7 @@ PetscErrorCode HopsEstimateRecovered(HopsSpace sp, HopsFlux *fl, HopsSpace nodes
       if (sp->hanging) HopsHangingApply(&fl->hang, sp->hang[c], PETSC_FALSE, S + d * ne);
     }
     PetscCall(HopsFluxCell(fl, c, &fl->rule[0], &fl->geom[0], x));
-    PetscCall(Distance(fl, c, S, s, eta2 + c));
+    PetscCall(Distance(fl, c, S, s, eta2 + c, why));
   }
   PetscCall(PetscFree2(S, s));
   PetscCall(PetscFree(sum));

@@ -79,12 +79,12 @@ PETSC_INTERN void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScala
 /* largest distance of two of n corners */
 PETSC_INTERN PetscReal HopsDiameter(PetscInt dim, PetscInt n, const PetscReal *const corner[]);
 
-/* eta2[ncells] += squares of the estimates; src/adapt/jumps.c, src/adapt/recover.c */
+/* eta2[ncells] += squares of the estimates; src/adapt/jumps.c, src/adapt/recover.c. why[]: what is refused */
 PETSC_INTERN PetscErrorCode HopsEstimateJumps(HopsSpace, HopsFlux *, const HopsFacetSides *, const PetscScalar x[],
                                               PetscBool residual, HopsPointFunction f, HopsPointFunction flux, void *ctx,
                                               PetscReal eta2[]);
 PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpace nodes, const PetscInt where[],
-                                                  const PetscScalar x[], PetscReal eta2[]);
+                                                  const PetscScalar x[], PetscReal eta2[], char why[]);
 
 /* src/adapt/estimate.c: refuses a vector of other sizes than HopsSpaceCreateCellVec() gives; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCellVec(HopsSpace, Vec);
