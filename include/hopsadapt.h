@@ -39,7 +39,6 @@ typedef enum {
 } HopsTransferType;
 PETSC_EXTERN const char *const HopsTransferTypes[];
 
-PETSC_EXTERN PetscErrorCode HopsSpaceCreateCellVec(HopsSpace, Vec *);
 PETSC_EXTERN PetscErrorCode HopsSpaceEstimateError(HopsSpace, Mat, Vec, HopsEstimateType, HopsPointFunction, HopsPointFunction,
                                                    void *, Vec);
 PETSC_EXTERN PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace, Mat, Vec, HopsPointFunction, HopsPointFunction, void *, Vec,

@@ -155,7 +155,7 @@ static inline PetscErrorCode SolveAndMark(const Options *o, HopsSpace space, Vec
     char name[PETSC_MAX_PATH_LEN];
 
     PetscCall(PetscSNPrintf(name, sizeof(name), "%s-%" PetscInt_FMT ".vtu", o->output, t->n));
-    PetscCall(HopsSpaceViewVTU(space, x, "u", name));
+    PetscCall(HopsSpaceViewVTUCells(space, x, "u", eta, "eta", name));
   }
   t->N[t->n]             = N;
   t->error[t->n]         = error;

@@ -86,8 +86,7 @@ PETSC_INTERN PetscErrorCode HopsEstimateJumps(HopsSpace, HopsFlux *, const HopsF
 PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpace nodes, const PetscInt where[],
                                                   const PetscScalar x[], PetscReal eta2[], char why[]);
 
-/* src/adapt/estimate.c: refuses a vector of other sizes than HopsSpaceCreateCellVec() gives; collective */
-PETSC_INTERN PetscErrorCode HopsSpaceCheckCellVec(HopsSpace, Vec);
+/* src/adapt/estimate.c */
 /* the coefficients of an operator that has an energy: diffusion and, or NULL, reaction; `jumps` refuses Robin
    terms */
 PETSC_INTERN PetscErrorCode HopsGetEnergy(HopsSpace, Mat, PetscBool jumps, const char what[], HopsCoefficient *kappa,
