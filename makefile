@@ -417,6 +417,7 @@ help:
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
 	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: pkg-config'"'"'s; now $(or $(hops_slepcroot),none))'
+	@echo 'P4EST_DIR               which p4est, for tutorials/adaptive_p4est.c (default: the system'"'"'s, with its PETSc)'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'

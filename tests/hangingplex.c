@@ -332,6 +332,36 @@ static void G3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[],
   for (PetscInt d = 0; d < dim; ++d) g3[d * dim + d] = 1.0;
 }
 
+/* A takes its diffusion from a coefficient, another operator from the PetscDS: the estimates are the same */
+static PetscErrorCode CompareForms(DM dm, HopsSpace sp, Mat A)
+{
+  Mat B;
+  Vec x, eta[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(sp, &B));
+  PetscCall(MatPASetFromDS(B, dm));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int k = 0; k < 2; ++k) PetscCall(HopsSpaceCreateCellVec(sp, &eta[k]));
+  for (PetscInt type = 0; type <= (PetscInt)HOPS_ESTIMATE_RESIDUAL; ++type) {
+    PetscReal e, n;
+
+    PetscCall(HopsSpaceEstimateError(sp, A, x, (HopsEstimateType)type, F, NULL, NULL, eta[0]));
+    PetscCall(HopsSpaceEstimateError(sp, B, x, (HopsEstimateType)type, F, NULL, NULL, eta[1]));
+    PetscCall(VecAXPY(eta[1], -1.0, eta[0]));
+    PetscCall(VecNorm(eta[0], NORM_INFINITY, &n));
+    PetscCall(VecNorm(eta[1], NORM_INFINITY, &e));
+    if (!(e <= 1e-11 * n))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's functions: %s DIFFERS by %g of %g\n", HopsEstimateTypes[type], (double)e,
+                            (double)n));
+  }
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&eta[k]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the matrix that PETSc assembles, entry by entry; PCLOR on it, which is given the space */
 static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
 {
@@ -356,6 +386,7 @@ static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(CompareForms(dm, sp, A));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatNorm(B, NORM_INFINITY, &n));
   PetscCall(MatAXPY(B, -1.0, J, DIFFERENT_NONZERO_PATTERN));

@@ -25,7 +25,7 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
              "an indicator of your own to HopsSpaceMark()",
              what);
   PetscCheck(pa->form->space == sp, comm, PETSC_ERR_ARG_INCOMP,
-             "The operator is on another space: give MatCreatePA() of this one with the same coefficients");
+             "The operator is on another space: take that of MatPAGetSpace(), or give MatCreatePA() of this one");
   PetscCheck(!jumps || !HopsFormHas(pa->form, HOPS_BOUNDARY), comm, PETSC_ERR_SUP,
              "The operator has Robin terms, which the jumps on the boundary leave out: take HOPS_ESTIMATE_ZZ, or an operator "
              "without them whose flux is given");
