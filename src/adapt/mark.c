@@ -112,7 +112,7 @@ static PetscErrorCode FindLimits(const Squares *s, PetscReal most, PetscReal ref
 . refine  - a part of the sum of all squares, between 0 and 1: as few cells as have it together are refined.
   0: none
 - coarsen - a part of that sum, from 0 to below 1: as many cells with small estimates as have no more together
-  are coarsened. 0: none but those without an error
+  are coarsened. 0: none
 
   Output Parameter:
 . marks - [cells] in the order of `eta`: `DM_ADAPT_REFINE`, `DM_ADAPT_COARSEN` or `DM_ADAPT_KEEP`
@@ -140,9 +140,8 @@ PetscErrorCode HopsSpaceMark(HopsSpace space, Vec eta, PetscReal refine, PetscRe
   HopsValidArray(space->ncaller, marks, 5);
   PetscCheck(refine >= 0.0 && refine <= 1.0 && coarsen >= 0.0 && coarsen < 1.0, PetscObjectComm((PetscObject)space),
              PETSC_ERR_ARG_OUTOFRANGE,
-             "Cells with %g of the estimate's square are to be refined, and with %g to be coarsened: give parts between 0 and 1, "
-             "the "
-             "second one below 1",
+             "Cells with %g of the estimate's square are to be refined, and with %g to be coarsened: give parts between 0 "
+             "and 1, the second one below 1",
              (double)refine, (double)coarsen);
   PetscCall(HopsSpaceCheckCellVec(space, eta));
   PetscCall(VecGetArrayRead(eta, &a));
@@ -151,8 +150,10 @@ PetscErrorCode HopsSpaceMark(HopsSpace space, Vec eta, PetscReal refine, PetscRe
   for (PetscInt i = 0; i < s.n; ++i) marks[i] = DM_ADAPT_KEEP;
   if (most > 0.0) {
     PetscCall(FindLimits(&s, most, refine, coarsen, limit));
-    for (PetscInt i = 0; i < s.n; ++i) {
-      if (s.v[i] < (1.0 - HOPS_MARK_TIE) * limit[1]) marks[i] = DM_ADAPT_COARSEN;
+    for (PetscInt c = 0; c < space->ncells; ++c) { /* not those of an overlap */
+      const PetscInt i = space->cell[c] - space->cstart;
+
+      if (coarsen > 0.0 && s.v[i] < (1.0 - HOPS_MARK_TIE) * limit[1]) marks[i] = DM_ADAPT_COARSEN;
       if (refine > 0.0 && s.v[i] >= (1.0 - HOPS_MARK_TIE) * limit[0]) marks[i] = DM_ADAPT_REFINE;
     }
   }
