@@ -23,9 +23,10 @@ static PetscErrorCode CreateRule(PetscInt P, const HopsBasis *gauss, PetscBool h
 
 PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficient mass, const PetscScalar x[], HopsFlux *fl)
 {
-  const PetscInt dim = sp->dim, P = sp->order + 1;
-  HopsBasis      gauss;
-  PetscInt       nq;
+  const PetscInt  dim = sp->dim, P = sp->order + 1;
+  const PetscReal middle = 0.0;
+  HopsBasis       gauss;
+  PetscInt        nq;
 
   PetscFunctionBegin;
   *fl = (HopsFlux){.sp = sp, .kappa = kappa, .mass = mass, .Q = P + 1};
@@ -34,6 +35,8 @@ PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficie
     PetscCall(CreateRule(P, &gauss, k ? PETSC_TRUE : PETSC_FALSE, &fl->rule[k]));
     PetscCall(HopsSpaceCreateGeometryBasis(sp, &fl->rule[k], &fl->geom[k]));
   }
+  PetscCall(HopsSpaceGetMapKind(sp, &fl->kind));
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 1, &middle, &fl->middle));
   if (sp->hanging) PetscCall(HopsHangingCreate(HOPS_H1, dim, sp->order, &fl->hang));
   nq = HopsPower(fl->rule[1].Q, dim);
   PetscCall(
@@ -53,6 +56,7 @@ PetscErrorCode HopsFluxDestroy(HopsFlux *fl)
     PetscCall(HopsBasisDestroy(&fl->geom[k]));
     PetscCall(PetscFree(fl->values[k]));
   }
+  PetscCall(HopsBasisDestroy(&fl->middle));
   PetscCall(HopsHangingDestroy(&fl->hang));
   PetscCall(PetscFree6(fl->weight, fl->xg, fl->u, fl->v, fl->grad, fl->work));
   PetscCall(PetscFree5(fl->x, fl->J, fl->Ji, fl->det, fl->F));
@@ -70,6 +74,28 @@ void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScalar K[], const 
     }
 }
 
+/* x, J, Ji and det at points of a cell; Jacobians of affine cells are those in the middle */
+static PetscErrorCode Geometry(HopsFlux *fl, PetscInt c, PetscInt nq, const HopsBasis *geom)
+{
+  HopsSpace       sp  = fl->sp;
+  const PetscInt  dim = sp->dim, n = dim * dim;
+  const PetscBool affine = fl->kind == HOPS_MAP_AFFINE ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceGetPoints(sp, geom, c, 1, fl->x, affine ? NULL : fl->J));
+  if (affine) PetscCall(HopsSpaceGetPoints(sp, &fl->middle, c, 1, NULL, fl->J));
+  for (PetscInt q = 0; q < nq; ++q) {
+    if (affine && q) {
+      fl->det[q] = fl->det[0];
+      for (PetscInt i = 0; i < n; ++i) fl->Ji[q * n + i] = fl->Ji[i];
+      continue;
+    }
+    fl->det[q] = HopsInverse(dim, fl->J + q * n, fl->Ji + q * n);
+    if (!(fl->det[q] > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c, fl->det[q]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFluxCell(HopsFlux *fl, PetscInt c, const HopsBasis *rule, const HopsBasis *geom, const PetscScalar x[])
 {
   HopsSpace        sp  = fl->sp;
@@ -84,14 +110,13 @@ PetscErrorCode HopsFluxCell(HopsFlux *fl, PetscInt c, const HopsBasis *rule, con
     PetscCall(HopsTensorApply(dim, Q, P, M, fl->u, fl->grad + d * nq, fl->work));
     M[d] = rule->B;
   }
-  PetscCall(HopsSpaceGetPoints(sp, geom, c, 1, fl->x, fl->J));
+  PetscCall(Geometry(fl, c, nq, geom));
   PetscCall(HopsCoefficientEvaluate(fl->kappa, sp, rule, c, 1, &fl->size[0], &fl->values[0], &fl->k));
   PetscCall(HopsCoefficientEvaluate(fl->mass, sp, rule, c, 1, &fl->size[1], &fl->values[1], &fl->m));
   for (PetscInt q = 0; q < nq; ++q) {
-    PetscReal *Ji = fl->Ji + q * dim * dim, g[3] = {0.0};
+    const PetscReal *Ji   = fl->Ji + q * dim * dim;
+    PetscReal        g[3] = {0.0};
 
-    fl->det[q] = HopsInverse(dim, fl->J + q * dim * dim, Ji);
-    if (!(fl->det[q] > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c, fl->det[q]));
     for (PetscInt j = 0; j < dim; ++j)
       for (PetscInt i = 0; i < dim; ++i) g[i] += Ji[j * dim + i] * fl->grad[j * nq + q];
     HopsMultiplyTensor(dim, fl->k.nc, fl->k.v + q * fl->k.pstride, g, fl->F + q * dim);

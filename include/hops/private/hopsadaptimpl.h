@@ -56,12 +56,13 @@ typedef struct {
   HopsSpace       sp;
   HopsCoefficient kappa, mass; /* mass may be NULL */
   HopsHanging     hang;
-  HopsBasis       rule[2], geom[2];
+  HopsBasis       rule[2], geom[2], middle; /* of the element maps: at the middle of a cell */
+  HopsMapKind     kind;
   PetscInt        Q;
   PetscReal      *weight;               /* [Q] */
   PetscScalar    *xg;                   /* the L-vector's part behind x */
   PetscReal      *u, *v, *grad, *work;  /* [ne], [nq], [dim][nq] */
-  PetscReal      *x, *J, *Ji, *det, *F; /* [nq][dim], [nq][dim^2], [nq], [nq][dim] */
+  PetscReal      *x, *J, *Ji, *det, *F; /* [nq][dim], [nq][dim^2] twice, [nq], [nq][dim] */
   size_t          size[2];
   PetscScalar    *values[2];
   HopsValues      k, m; /* of the last cell */
@@ -71,7 +72,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode HopsFluxCreate(HopsSpace, HopsCoefficient kappa, HopsCoefficient mass, const PetscScalar x[],
                                            HopsFlux *);
 PETSC_INTERN PetscErrorCode HopsFluxDestroy(HopsFlux *);
-/* fills u, v, x, J, Ji, det and F in a cell at points of a rule, and k, m */
+/* fills u, v, x, Ji, det and F in a cell at points of a rule, and k, m */
 PETSC_INTERN PetscErrorCode HopsFluxCell(HopsFlux *, PetscInt cell, const HopsBasis *rule, const HopsBasis *geom,
                                          const PetscScalar x[]);
 /* F = K g, K a scalar, a diagonal or the upper triangle of a tensor */
