@@ -117,7 +117,8 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
-tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c),$(wildcard tutorials/*.c)) \
+tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) \
+                          $(if $(filter libp4est,$(others)),,tutorials/adaptive_p4est.c tutorials/adaptive_p8est.c),$(wildcard tutorials/*.c)) \
              $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
 tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
 programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
@@ -269,6 +270,8 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 
 $(BUILD)/bin/eigen: examples := $(slepcflags)
 $(BUILD)/bin/eigen: hopsflags := $(hopsflags) $(slepclibs)
+$(BUILD)/bin/adaptive_p4est $(BUILD)/bin/adaptive_p8est: examples := $(p4estflags)
+$(BUILD)/bin/adaptive_p4est $(BUILD)/bin/adaptive_p8est: hopsflags := $(hopsflags) $(p4estlibs)
 
 # Fortran: the module is compiled for these alone, a code compiles it for itself
 $(BUILD)/fortran/hops.o: include/hops.F90 $(BUILD)/.flags
@@ -414,6 +417,7 @@ help:
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
 	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: pkg-config'"'"'s; now $(or $(hops_slepcroot),none))'
+	@echo 'P4EST_DIR               which p4est, for tutorials/adaptive_p4est.c (default: the system'"'"'s, with its PETSc)'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'

@@ -2,6 +2,7 @@
 # that is not there are skipped. SLEPC_DIR names SLEPc; else it is the one that pkg-config knows, where PETSc is that one too.
 
 others :=
+comma  := ,
 
 ifneq ($(hops_petscvars),)
   ifneq ($(filter-out command% environment%,$(origin PETSC_DIR)),)
@@ -34,5 +35,15 @@ ifneq ($(or $(DEAL_II_DIR),$(filter-out command% environment%,$(origin PETSC_DIR
   hops_dealii := $(wildcard $(if $(DEAL_II_DIR),$(DEAL_II_DIR)/include,/usr/include)/deal.II/base/config.h)
   ifneq ($(and $(hops_dealii),$(filter cmake,$(others))),)
     others += $(if $(shell grep -s '^.define DEAL_II_WITH_PETSC' $(hops_dealii)),dealii)
+  endif
+endif
+
+# p4est: the system's where PETSc is, or that of the prefix P4EST_DIR. It is under the GPL: two tutorials link it, the library does
+# not
+ifneq ($(or $(P4EST_DIR),$(filter-out command% environment%,$(origin PETSC_DIR))),)
+  ifneq ($(wildcard $(if $(P4EST_DIR),$(P4EST_DIR)/include,/usr/include)/p8est_lnodes.h),)
+    others     += libp4est
+    p4estflags := $(if $(P4EST_DIR),-isystem $(P4EST_DIR)/include)
+    p4estlibs  := $(if $(P4EST_DIR),-L$(P4EST_DIR)/lib -Wl$(comma)-rpath$(comma)$(P4EST_DIR)/lib) -lp4est -lsc
   endif
 endif

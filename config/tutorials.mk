@@ -1,5 +1,6 @@
 # The tutorials of an installed hops: make first; mpiexec -n 2 ./first -pc_type lor. PKG_CONFIG_PATH must lead to hops.pc and to
-# PETSc's own. eigen needs SLEPc, programs in Fortran the compiler that PETSc was built with.
+# PETSc's own. eigen needs SLEPc, adaptive_p4est and adaptive_p8est p4est, programs in Fortran the compiler that PETSc was built
+# with.
 hops := $(shell pkg-config --cflags --libs hops)
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 vpath %.c $(here)
@@ -11,6 +12,9 @@ vpath hops.F90 $(here)../../../include
 
 eigen: eigen.c
 	mpicc $(sanitizers) $< -o $@ $(hops) $(shell pkg-config --cflags --libs SLEPc 2>/dev/null || pkg-config --cflags --libs slepc) -lm
+
+adaptive_p4est adaptive_p8est: %: %.c
+	mpicc $(sanitizers) $< -o $@ $(hops) -lp4est -lsc -lm
 
 %: hops.F90 %.F90
 	mpif90 $(sanitizers) -ffree-line-length-0 $(filter -I%,$(hops)) $^ -o $@ $(hops)

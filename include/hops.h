@@ -2,6 +2,7 @@
 #pragma once
 #include <hopsspace.h>
 #include <hopsmat.h>
+#include <hopsadapt.h>
 #include <hopslor.h>
 #include <hopspatch.h>
 #include <hopsmg.h>

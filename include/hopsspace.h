@@ -137,6 +137,8 @@ PETSC_EXTERN PetscErrorCode HopsSpaceComputeRHS(HopsSpace, HopsPointFunction, vo
 PETSC_EXTERN PetscErrorCode HopsSpaceComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *, PetscReal *);
 PETSC_EXTERN PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace, DMLabel, PetscInt, PetscInt *, PetscInt *[], PetscInt *[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceViewVTU(HopsSpace, Vec, const char[], const char[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateCellVec(HopsSpace, Vec *);
+PETSC_EXTERN PetscErrorCode HopsSpaceViewVTUCells(HopsSpace, Vec, const char[], Vec, const char[], const char[]);
 
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm, PetscInt, const PetscScalar[], HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateCell(HopsSpace, PetscInt, const PetscScalar[], HopsCoefficient *);

@@ -84,6 +84,8 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("PCHopsMGLevels", PC_CLASSID, &HopsEvent.mgsetup));
   PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
   PetscCall(PetscLogEventRegister("HopsEssential", HOPS_SPACE_CLASSID, &HopsEvent.essential));
+  PetscCall(PetscLogEventRegister("HopsEstimate", HOPS_SPACE_CLASSID, &HopsEvent.estimate));
+  PetscCall(PetscLogEventRegister("HopsTransfer", HOPS_SPACE_CLASSID, &HopsEvent.transfer));
   PetscCall(PetscLogEventRegister("HopsPoints", HOPS_SPACE_CLASSID, &HopsEvent.points));
   PetscCall(PetscLogEventSetCollective(HopsEvent.points, PETSC_FALSE)); /* a rank has as many runs of cells as it needs */
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));

@@ -17,29 +17,6 @@ static HangMutation mutation;
 static PetscBool    mutated, mutatetranspose;
 static PetscInt     nrobin = 0, *robin; /* facets with Robin terms, and one more: cells, then faces */
 
-static void Bilinear(PetscInt dim, PetscReal x[])
-{
-  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
-
-  x[0] = a + 0.08 * a * b - 0.05 * b * c;
-  x[1] = b - 0.06 * a * b + 0.04 * a;
-  if (dim > 2) x[2] = c + 0.05 * a * b * c + 0.03 * a;
-}
-
-static void Quadratic(PetscInt dim, PetscReal x[])
-{
-  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
-
-  x[0] = a + 0.04 * b * b - 0.03 * c * c;
-  x[1] = b - 0.05 * a * a;
-  if (dim > 2) x[2] = c + 0.03 * a * b;
-}
-
-static PetscBool Wall(PetscInt dim, const PetscReal x[])
-{
-  return x[0] < 1e-10 || x[dim - 1] < 1e-10 ? PETSC_TRUE : PETSC_FALSE;
-}
-
 /* in Q_p for p >= 2, and after a linear map; of other families of a lower order in some directions */
 static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -410,27 +387,6 @@ static PetscErrorCode Owned(HopsSpace sp, const HangArrays *a, IS *ess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateMesh(HangMesh *m)
-{
-  PetscInt  dim = 2, finest = 3, M[3] = {3, 2, 2}, nM = 3, seed = 1;
-  PetscReal part = 0.4;
-  PetscBool turn = PETSC_FALSE, corner = PETSC_FALSE;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
-  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-roots", M, &nM, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-corner", &corner, NULL));
-  PetscCall(HangCreate(dim, M, corner, finest, m));
-  m->seed = (unsigned)seed;
-  HangAdapt(m, 0, finest, part, NULL);
-  PetscCall(HangList(m, turn));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
   PetscInt   p = 2, map = 0, empty = -1;
@@ -442,7 +398,7 @@ int main(int argc, char **argv)
   Mat        A, hat, L, wrong = NULL;
   IS         ess;
   char       mutate[32] = "", name[16] = "h1";
-  void (*maps[])(PetscInt, PetscReal[]) = {NULL, Bilinear, Quadratic};
+  void (*maps[])(PetscInt, PetscReal[]) = {NULL, HangBilinear, HangQuadratic};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HangSetBackend());
@@ -458,8 +414,8 @@ int main(int argc, char **argv)
   mutatetranspose = mutate[0] == 't' ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-family", name, sizeof(name), NULL));
   family = name[0] == 'l' ? HOPS_L2 : (name[1] == 'c' ? HOPS_HCURL : (name[1] == 'd' ? HOPS_HDIV : HOPS_H1));
-  PetscCall(CreateMesh(&m));
-  PetscCall(HangFamilyCreate(&m, family, p, maps[map], essential ? Wall : NULL, empty, &a));
+  PetscCall(HangCreateFromOptions(&m));
+  PetscCall(HangFamilyCreate(&m, family, p, maps[map], essential ? HangWall : NULL, empty, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
   PetscCall(HopsSpaceView(sp, NULL));
   PetscCall(HangAllNodes(&m, &a, &all));

@@ -34,9 +34,9 @@ static inline PetscErrorCode HangCreateHalved(PetscInt dim, PetscInt third, Pets
 
   PetscFunctionBeginUser;
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, m));
-  HangAdapt(m, 0, 2, 0.3, NULL);
-  HangBalance(m);
-  for (PetscInt l = 0; l < halved; ++l) HangHalve(m);
+  PetscCall(HangAdapt(m, 0, 2, 0.3, NULL));
+  PetscCall(HangBalance(m));
+  for (PetscInt l = 0; l < halved; ++l) PetscCall(HangHalve(m));
   PetscCall(HangList(m, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

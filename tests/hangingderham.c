@@ -51,7 +51,7 @@ static PetscErrorCode Mesh(PetscInt dim, PetscInt finest, HangMesh *m)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, m));
   m->seed = (unsigned)seed;
-  HangAdapt(m, 0, finest, part, NULL);
+  PetscCall(HangAdapt(m, 0, finest, part, NULL));
   PetscCall(HangList(m, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -276,7 +276,7 @@ static PetscErrorCode Iterations(PetscInt dim, PetscInt p, PetscInt finest)
     HopsSpace sp;
 
     PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
-    HangAdapt(&m, 0, m.finest, 0.0, uniform ? HangAll : HangLayer);
+    PetscCall(HangAdapt(&m, 0, m.finest, 0.0, uniform ? HangAll : HangLayer));
     PetscCall(HangList(&m, PETSC_TRUE));
     PetscCall(Space(&m, family, p, HangEverywhere, &sp));
     PetscCall(HopsSpaceGetSizes(sp, NULL, &N[uniform]));
@@ -350,7 +350,7 @@ static PetscErrorCode Cost(PetscInt dim, PetscInt p, PetscInt finest)
 
   PetscFunctionBeginUser;
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
-  HangAdapt(&m, 0, finest, 0.0, HangLayer);
+  PetscCall(HangAdapt(&m, 0, finest, 0.0, HangLayer));
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(HangFamilyCreate(&m, family, p, NULL, NULL, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));

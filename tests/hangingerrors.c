@@ -158,7 +158,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, 1, &m));
-  HangAdapt(&m, 0, 1, 0.0, Some);
+  PetscCall(HangAdapt(&m, 0, 1, 0.0, Some));
   PetscCall(HangList(&m, PETSC_FALSE));
   EXPECT("bits without meaning", Create(2, FAULT_BITS, HOPS_H1, 2, &sp), "mask|have a meaning");
   EXPECT("no masks", Create(2, FAULT_NULL, HOPS_H1, 2, &sp), "masks is NULL|mask 0");

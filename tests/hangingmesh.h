@@ -211,3 +211,48 @@ static inline PetscErrorCode HangBroken(const HangMesh *m, PetscInt p, const Han
   PetscCall(PetscFree(nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static inline void HangBilinear(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
+
+  x[0] = a + 0.08 * a * b - 0.05 * b * c;
+  x[1] = b - 0.06 * a * b + 0.04 * a;
+  if (dim > 2) x[2] = c + 0.05 * a * b * c + 0.03 * a;
+}
+
+static inline void HangQuadratic(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
+
+  x[0] = a + 0.04 * b * b - 0.03 * c * c;
+  x[1] = b - 0.05 * a * a;
+  if (dim > 2) x[2] = c + 0.03 * a * b;
+}
+
+static inline PetscBool HangWall(PetscInt dim, const PetscReal x[])
+{
+  return x[0] < 1e-10 || x[dim - 1] < 1e-10 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* -dim -finest -roots -seed -part -turn -corner: a randomly refined box */
+static inline PetscErrorCode HangCreateFromOptions(HangMesh *m)
+{
+  PetscInt  dim = 2, finest = 3, M[3] = {3, 2, 2}, nM = 3, seed = 1;
+  PetscReal part = 0.4;
+  PetscBool turn = PETSC_FALSE, corner = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-roots", M, &nM, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-corner", &corner, NULL));
+  PetscCall(HangCreate(dim, M, corner, finest, m));
+  m->seed = (unsigned)seed;
+  PetscCall(HangAdapt(m, 0, finest, part, NULL));
+  PetscCall(HangList(m, turn));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -230,7 +230,7 @@ static PetscErrorCode CreateMesh(PetscInt dim, PetscInt n, DM *dm)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
   m.seed = (unsigned)seed;
-  HangAdapt(&m, 0, finest, part, NULL);
+  PetscCall(HangAdapt(&m, 0, finest, part, NULL));
   PetscCall(HangList(&m, turn));
   PetscCall(CreateForest(&m, dm));
   PetscCall(HangDestroy(&m));
@@ -278,6 +278,26 @@ static PetscErrorCode MarkBoundary(DM dm, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of the exact solution, which has continuous fluxes: zero; of one that hardly is one: not */
+static PetscErrorCode CompareEstimates(HopsSpace sp, Mat A, Vec x)
+{
+  PetscReal n[2];
+  Vec       eta;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateCellVec(sp, &eta));
+  for (PetscInt k = 0; k < 2; ++k) {
+    for (PetscInt type = 0; type <= (PetscInt)HOPS_ESTIMATE_RESIDUAL; ++type) {
+      PetscCall(HopsSpaceEstimateError(sp, A, x, (HopsEstimateType)type, F, NULL, NULL, eta));
+      PetscCall(VecNorm(eta, NORM_2, &n[k]));
+      if (k ? n[k] < 0.1 : n[k] > 1e-8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g\n", HopsEstimateTypes[type], (double)n[k]));
+    }
+    if (!k) PetscCall(VecScale(x, 2.0)); /* essential values are kept */
+  }
+  PetscCall(VecDestroy(&eta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(HopsSpace sp, PetscReal *error)
 {
   const PetscScalar one = 1.0;
@@ -296,6 +316,7 @@ static PetscErrorCode Solve(HopsSpace sp, PetscReal *error)
   PetscCall(MatPALiftEssential(A, b));
   PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-12, 100, NULL));
   PetscCall(HopsSpaceComputeL2Error(sp, x, U, NULL, error));
+  PetscCall(CompareEstimates(sp, A, x));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
@@ -309,6 +330,36 @@ static void G3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[],
                const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g3[])
 {
   for (PetscInt d = 0; d < dim; ++d) g3[d * dim + d] = 1.0;
+}
+
+/* A takes its diffusion from a coefficient, another operator from the PetscDS: the estimates are the same */
+static PetscErrorCode CompareForms(DM dm, HopsSpace sp, Mat A)
+{
+  Mat B;
+  Vec x, eta[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(sp, &B));
+  PetscCall(MatPASetFromDS(B, dm));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int k = 0; k < 2; ++k) PetscCall(HopsSpaceCreateCellVec(sp, &eta[k]));
+  for (PetscInt type = 0; type <= (PetscInt)HOPS_ESTIMATE_RESIDUAL; ++type) {
+    PetscReal e, n;
+
+    PetscCall(HopsSpaceEstimateError(sp, A, x, (HopsEstimateType)type, F, NULL, NULL, eta[0]));
+    PetscCall(HopsSpaceEstimateError(sp, B, x, (HopsEstimateType)type, F, NULL, NULL, eta[1]));
+    PetscCall(VecAXPY(eta[1], -1.0, eta[0]));
+    PetscCall(VecNorm(eta[0], NORM_INFINITY, &n));
+    PetscCall(VecNorm(eta[1], NORM_INFINITY, &e));
+    if (!(e <= 1e-11 * n))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PETSc's functions: %s DIFFERS by %g of %g\n", HopsEstimateTypes[type], (double)e,
+                            (double)n));
+  }
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&eta[k]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the matrix that PETSc assembles, entry by entry; PCLOR on it, which is given the space */
@@ -335,6 +386,7 @@ static PetscErrorCode ComparePETSc(DM dm, HopsSpace sp)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, k));
+  PetscCall(CompareForms(dm, sp, A));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatNorm(B, NORM_INFINITY, &n));
   PetscCall(MatAXPY(B, -1.0, J, DIFFERENT_NONZERO_PATTERN));

@@ -104,7 +104,7 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt p, PetscInt finest)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &m));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-uniform", &uniform, NULL));
-  HangAdapt(&m, 0, finest, 0.0, uniform ? HangAll : HangLayer);
+  PetscCall(HangAdapt(&m, 0, finest, 0.0, uniform ? HangAll : HangLayer));
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(Space(&m, p, NULL, &sp));
   if (numbers) PetscCall(HopsSpaceView(sp, NULL));
@@ -132,7 +132,7 @@ static PetscErrorCode Patch(PetscInt dim, PetscInt p, PetscInt finest)
     HopsSpace sp;
 
     PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
-    HangAdapt(&m, 0, finest, 0.3, NULL);
+    PetscCall(HangAdapt(&m, 0, finest, 0.3, NULL));
     PetscCall(HangList(&m, PETSC_TRUE));
     PetscCall(Space(&m, p, bent ? Bend : NULL, &sp));
     PetscCall(Solve(sp, Poly, &u, Poly, &f, &its, &error));
@@ -245,7 +245,7 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
   m.seed = (unsigned)seed;
-  HangAdapt(&m, 0, finest, 0.2, NULL);
+  PetscCall(HangAdapt(&m, 0, finest, 0.2, NULL));
   PetscCall(HangList(&m, PETSC_TRUE));
   PetscCall(HangArraysCreate(&m, p, NULL, HangEverywhere, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
@@ -304,7 +304,7 @@ static PetscErrorCode Components(PetscInt dim, PetscInt p, PetscInt finest)
 
   PetscFunctionBeginUser;
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
-  HangAdapt(&m, 0, finest, 0.2, NULL);
+  PetscCall(HangAdapt(&m, 0, finest, 0.2, NULL));
   PetscCall(HangList(&m, PETSC_TRUE));
   PetscCall(HangArraysCreate(&m, p, NULL, NULL, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));

@@ -1,13 +1,13 @@
 /*
   Adaptive meshes as arrays, which a code has from p4est or the like: squares or cubes of a grid of roots,
   refined here and there until neighbours across facets, edges and vertices differ by one level. Every rank
-  makes the whole mesh, and takes its part of the cells.
+  makes the whole mesh, and takes its part of the cells. octreeadapt.h makes the next mesh from one.
 */
 #pragma once
 #include <hops.h>
 #include <petscdt.h>
 
-#define HANG_LEVELS 7
+#define HANG_LEVELS 24 /* 14 in 3D */
 
 typedef struct {
   PetscInt level, a[3]; /* cell a of the 2^level times finer grid */
@@ -15,10 +15,18 @@ typedef struct {
   PetscInt flip[3];     /* backwards */
 } HangCell;
 
+/* A place of the octree: 0 part of a coarser cell, 1 a cell, 2 refined */
 typedef struct {
-  PetscInt  dim, M[3], finest;      /* roots per direction */
-  PetscBool corner;                 /* the last root is missing */
-  char     *state[HANG_LEVELS + 1]; /* by cells of a level: 0 part of a coarser one, 1 a cell, 2 refined */
+  PetscInt64 index;
+  PetscInt   level, state, cell; /* cell: its number in the list */
+} HangNode;
+
+typedef struct {
+  PetscInt  dim, M[3], finest; /* roots per direction */
+  PetscBool corner;            /* the last root is missing */
+  PetscInt  nentries, size;    /* of a table with `size` places, twice as many as there is room for entries */
+  PetscInt *table;
+  HangNode *entry;
   PetscInt  n;
   HangCell *cell;
   unsigned  seed;
@@ -31,10 +39,10 @@ static inline PetscReal HangRandom(HangMesh *m)
 }
 
 /* where a cell is among those of its level, or -1 outside */
-static inline PetscInt HangIndex(const HangMesh *m, PetscInt level, const PetscInt a[])
+static inline PetscInt64 HangIndex(const HangMesh *m, PetscInt level, const PetscInt a[])
 {
-  PetscInt  k    = 0;
-  PetscBool last = PETSC_TRUE;
+  PetscInt64 k    = 0;
+  PetscBool  last = PETSC_TRUE;
 
   for (PetscInt d = m->dim - 1; d >= 0; --d) {
     if (a[d] < 0 || a[d] >= m->M[d] << level) return -1;
@@ -44,28 +52,70 @@ static inline PetscInt HangIndex(const HangMesh *m, PetscInt level, const PetscI
   return m->corner && last ? -1 : k;
 }
 
-static inline char HangState(const HangMesh *m, PetscInt level, const PetscInt a[])
+/* where the entry of a place is in the table, or would be */
+static inline PetscInt HangSlot(const HangMesh *m, PetscInt level, PetscInt64 index)
 {
-  const PetscInt k = HangIndex(m, level, a);
+  uint64_t h = ((uint64_t)index * 32 + (uint64_t)level) * 0x9e3779b97f4a7c15u;
+  PetscInt at;
 
-  return k < 0 ? -1 : m->state[level][k];
+  for (at = (PetscInt)((h ^ h >> 29) & (uint64_t)(m->size - 1)); m->table[at] >= 0; at = (at + 1) & (m->size - 1))
+    if (m->entry[m->table[at]].index == index && m->entry[m->table[at]].level == level) break;
+  return at;
 }
 
-static inline void HangRefine(HangMesh *m, PetscInt level, const PetscInt a[])
+static inline HangNode *HangFind(const HangMesh *m, PetscInt level, PetscInt64 index)
 {
-  m->state[level][HangIndex(m, level, a)] = 2;
+  const PetscInt at = HangSlot(m, level, index);
+
+  return m->table[at] < 0 ? NULL : m->entry + m->table[at];
+}
+
+static inline char HangState(const HangMesh *m, PetscInt level, const PetscInt a[])
+{
+  const PetscInt64 k = HangIndex(m, level, a);
+  const HangNode  *e = k < 0 ? NULL : HangFind(m, level, k);
+
+  return k < 0 ? -1 : (e ? (char)e->state : 0);
+}
+
+static inline PetscErrorCode HangSet(HangMesh *m, PetscInt level, PetscInt64 index, PetscInt state)
+{
+  PetscInt at = HangSlot(m, level, index);
+
+  PetscFunctionBeginUser;
+  if (m->table[at] < 0) {
+    m->table[at]            = m->nentries;
+    m->entry[m->nentries++] = (HangNode){.index = index, .level = level, .state = state, .cell = -1};
+  } else m->entry[m->table[at]].state = state;
+  if (2 * m->nentries < m->size) PetscFunctionReturn(0);
+  m->size *= 2;
+  PetscCall(PetscFree(m->table));
+  PetscCall(PetscMalloc1(m->size, &m->table));
+  PetscCall(PetscRealloc(m->size / 2 * sizeof(*m->entry), &m->entry));
+  for (PetscInt i = 0; i < m->size; ++i) m->table[i] = -1;
+  for (PetscInt i = 0; i < m->nentries; ++i) m->table[HangSlot(m, m->entry[i].level, m->entry[i].index)] = i;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangRefine(HangMesh *m, PetscInt level, const PetscInt a[])
+{
+  PetscFunctionBeginUser;
+  PetscCheck(level < m->finest, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "No cells are finer than level %" PetscInt_FMT,
+             m->finest);
+  PetscCall(HangSet(m, level, HangIndex(m, level, a), 2));
   for (PetscInt v = 0; v < (1 << m->dim); ++v) {
     const PetscInt b[3] = {2 * a[0] + (v & 1), 2 * a[1] + (v >> 1 & 1), 2 * a[2] + (v >> 2)};
 
-    m->state[level + 1][HangIndex(m, level + 1, b)] = 1;
+    PetscCall(HangSet(m, level + 1, HangIndex(m, level + 1, b), 1));
   }
+  PetscFunctionReturn(0);
 }
 
-static inline void HangUnindex(const HangMesh *m, PetscInt level, PetscInt k, PetscInt a[])
+static inline void HangUnindex(const HangMesh *m, PetscInt level, PetscInt64 k, PetscInt a[])
 {
   a[0] = a[1] = a[2] = 0;
   for (PetscInt d = 0; d < m->dim; ++d) {
-    a[d] = k % (m->M[d] << level);
+    a[d] = (PetscInt)(k % (m->M[d] << level));
     k /= m->M[d] << level;
   }
 }
@@ -78,52 +128,6 @@ static inline PetscInt HangCount(const HangMesh *m, PetscInt level)
   return n;
 }
 
-/* Until neighbours differ by one level */
-static inline void HangBalance(HangMesh *m)
-{
-  for (PetscBool again = PETSC_TRUE; again;) {
-    again = PETSC_FALSE;
-    for (PetscInt l = m->finest; l > 1; --l)
-      for (PetscInt k = 0; k < HangCount(m, l); ++k) {
-        PetscInt a[3];
-
-        if (m->state[l][k] != 1) continue;
-        HangUnindex(m, l, k, a);
-        for (PetscInt v = 0; v < (m->dim == 3 ? 27 : 9); ++v) {
-          const PetscInt b[3] = {a[0] + v % 3 - 1, a[1] + v / 3 % 3 - 1, m->dim == 3 ? a[2] + v / 9 - 1 : 0};
-          PetscInt       c[3] = {b[0] >> 1, b[1] >> 1, b[2] >> 1}, g = l - 1;
-
-          if (HangIndex(m, l, b) < 0 || HangState(m, g, c) != 0) continue;
-          for (; HangState(m, g, c) == 0; --g)
-            for (PetscInt d = 0; d < 3; ++d) c[d] >>= 1;
-          HangRefine(m, g, c);
-          again = PETSC_TRUE;
-        }
-      }
-  }
-}
-
-static inline void HangHalve(HangMesh *m)
-{
-  for (PetscInt l = m->finest - 1; l >= 0; --l)
-    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
-      PetscInt a[3];
-
-      HangUnindex(m, l, k, a);
-      if (m->state[l][k] == 1) HangRefine(m, l, a);
-    }
-}
-
-/* a space-filling order: by the bits of the anchors, at the finest level */
-static inline PetscInt64 HangMorton(const HangMesh *m, const HangCell *c)
-{
-  PetscInt64 z = 0;
-
-  for (PetscInt b = 20; b >= 0; --b)
-    for (PetscInt d = m->dim - 1; d >= 0; --d) z = 2 * z + ((c->a[d] << (m->finest - c->level)) >> b & 1);
-  return z;
-}
-
 static inline int HangCompare(const void *x, const void *y)
 {
   const PetscInt64 a = ((const PetscInt64 *)x)[0], b = ((const PetscInt64 *)y)[0];
@@ -131,32 +135,144 @@ static inline int HangCompare(const void *x, const void *y)
   return a < b ? -1 : a > b;
 }
 
+/* index[n] of the cells of a level, ascending */
+static inline PetscErrorCode HangLevel(const HangMesh *m, PetscInt level, PetscInt *n, PetscInt64 *index[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(m->nentries, index));
+  *n = 0;
+  for (PetscInt i = 0; i < m->nentries; ++i)
+    if (m->entry[i].level == level && m->entry[i].state == 1) (*index)[(*n)++] = m->entry[i].index;
+  qsort(*index, (size_t)*n, sizeof(**index), HangCompare);
+  PetscFunctionReturn(0);
+}
+
+/* Until neighbours differ by one level */
+static inline PetscErrorCode HangBalance(HangMesh *m)
+{
+  PetscFunctionBeginUser;
+  for (PetscBool again = PETSC_TRUE; again;) {
+    again = PETSC_FALSE;
+    for (PetscInt i = 0; i < m->nentries; ++i) {
+      const PetscInt l = m->entry[i].level;
+      PetscInt       a[3];
+
+      if (m->entry[i].state != 1 || l < 2) continue;
+      HangUnindex(m, l, m->entry[i].index, a);
+      for (PetscInt v = 0; v < (m->dim == 3 ? 27 : 9); ++v) {
+        const PetscInt b[3] = {a[0] + v % 3 - 1, a[1] + v / 3 % 3 - 1, m->dim == 3 ? a[2] + v / 9 - 1 : 0};
+        PetscInt       c[3] = {b[0] >> 1, b[1] >> 1, b[2] >> 1}, g = l - 1;
+
+        if (HangIndex(m, l, b) < 0 || HangState(m, g, c) != 0) continue;
+        for (; HangState(m, g, c) == 0; --g)
+          for (PetscInt d = 0; d < 3; ++d) c[d] >>= 1;
+        PetscCall(HangRefine(m, g, c));
+        again = PETSC_TRUE;
+      }
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode HangHalve(HangMesh *m)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt l = m->finest - 1; l >= 0; --l) {
+    PetscInt64 *index;
+    PetscInt    n, a[3];
+
+    PetscCall(HangLevel(m, l, &n, &index));
+    for (PetscInt k = 0; k < n; ++k) {
+      HangUnindex(m, l, index[k], a);
+      PetscCall(HangRefine(m, l, a));
+    }
+    PetscCall(PetscFree(index));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* a space-filling order: by the bits of the anchors, at the finest level */
+static inline PetscInt64 HangMorton(const HangMesh *m, const HangCell *c)
+{
+  PetscInt64 z = 0;
+
+  for (PetscInt b = m->dim == 3 ? 20 : 30; b >= 0; --b)
+    for (PetscInt d = m->dim - 1; d >= 0; --d) z = 2 * z + ((c->a[d] << (m->finest - c->level)) >> b & 1);
+  return z;
+}
+
 static inline PetscErrorCode HangCreate(PetscInt dim, const PetscInt M[], PetscBool corner, PetscInt finest, HangMesh *m)
 {
   PetscFunctionBeginUser;
-  *m = (HangMesh){.dim = dim, .corner = corner, .finest = finest, .seed = 1};
+  *m = (HangMesh){.dim = dim, .corner = corner, .finest = finest, .seed = 1, .size = 64};
   for (PetscInt d = 0; d < 3; ++d) m->M[d] = d < dim ? M[d] : 1;
-  for (PetscInt l = 0; l <= finest; ++l) PetscCall(PetscCalloc1(HangCount(m, l), &m->state[l]));
-  for (PetscInt k = 0; k < HangCount(m, 0); ++k) m->state[0][k] = 1;
-  if (corner) m->state[0][HangCount(m, 0) - 1] = 0;
+  PetscCall(PetscMalloc1(m->size, &m->table));
+  PetscCall(PetscMalloc1(m->size / 2, &m->entry));
+  for (PetscInt i = 0; i < m->size; ++i) m->table[i] = -1;
+  for (PetscInt k = 0; k < HangCount(m, 0) - (corner ? 1 : 0); ++k) PetscCall(HangSet(m, 0, k, 1));
+  PetscFunctionReturn(0);
+}
+
+/* The same cells, to be refined on */
+static inline PetscErrorCode HangCopy(const HangMesh *from, HangMesh *m)
+{
+  PetscFunctionBeginUser;
+  *m      = *from;
+  m->n    = 0;
+  m->cell = NULL;
+  PetscCall(PetscMalloc1(m->size, &m->table));
+  PetscCall(PetscMalloc1(m->size / 2, &m->entry));
+  PetscCall(PetscArraycpy(m->table, from->table, m->size));
+  PetscCall(PetscArraycpy(m->entry, from->entry, m->nentries));
   PetscFunctionReturn(0);
 }
 
 /* which(dim, centre, size) says whether a cell is refined; NULL: at random, but one of each level */
-static inline void HangAdapt(HangMesh *m, PetscInt from, PetscInt to, PetscReal part,
-                             PetscBool (*which)(PetscInt, const PetscReal[], PetscReal))
+static inline PetscErrorCode HangAdapt(HangMesh *m, PetscInt from, PetscInt to, PetscReal part,
+                                       PetscBool (*which)(PetscInt, const PetscReal[], PetscReal))
 {
-  for (PetscInt l = from; l < to; ++l)
-    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
-      PetscInt        a[3];
-      PetscReal       x[3];
-      const PetscReal h = 1.0 / (1 << l);
+  PetscFunctionBeginUser;
+  for (PetscInt l = from; l < to; ++l) {
+    const PetscReal h = 1.0 / (1 << l);
+    PetscInt64     *index;
+    PetscInt        n, a[3];
+    PetscReal       x[3];
 
-      if (m->state[l][k] != 1) continue;
-      HangUnindex(m, l, k, a);
+    PetscCall(HangLevel(m, l, &n, &index));
+    for (PetscInt k = 0; k < n; ++k) {
+      HangUnindex(m, l, index[k], a);
       for (PetscInt d = 0; d < 3; ++d) x[d] = (a[d] + 0.5) * h;
-      if (which ? which(m->dim, x, h) : k == 0 || HangRandom(m) < part) HangRefine(m, l, a);
+      if (which ? which(m->dim, x, h) : index[k] == 0 || HangRandom(m) < part) PetscCall(HangRefine(m, l, a));
     }
+    PetscCall(PetscFree(index));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Directions of a cell, of many by a number */
+static inline void HangTurn(const HangMesh *m, HangCell *x, PetscInt r)
+{
+  PetscInt odd = 0, perm[3] = {0, 1, 2};
+
+  if (m->dim == 3) {
+    for (PetscInt d = 0; d < 3; ++d) perm[d] = (d + r % 3) % 3;
+    if (r / 3 % 2) {
+      const PetscInt t = perm[0];
+
+      perm[0] = perm[1];
+      perm[1] = t;
+      odd     = 1;
+    }
+  } else if (r / 3 % 2) {
+    perm[0] = 1;
+    perm[1] = 0;
+    odd     = 1;
+  }
+  for (PetscInt d = 0; d < 3; ++d) x->perm[d] = perm[d];
+  for (PetscInt d = 0; d < m->dim; ++d) {
+    x->flip[d] = d < m->dim - 1 ? r >> (d + 4) & 1 : odd; /* the last one keeps the lattice right-handed */
+    odd ^= x->flip[d];
+  }
 }
 
 /* the list of cells; turn: each sees the domain its own way */
@@ -166,46 +282,23 @@ static inline PetscErrorCode HangList(HangMesh *m, PetscBool turn)
   HangCell   *c;
 
   PetscFunctionBeginUser;
-  HangBalance(m);
-  for (PetscInt l = 0; l <= m->finest; ++l)
-    for (PetscInt k = 0; k < HangCount(m, l); ++k) m->n += m->state[l][k] == 1;
+  PetscCall(HangBalance(m));
+  for (PetscInt i = 0; i < m->nentries; ++i) m->n += m->entry[i].state == 1;
   PetscCall(PetscMalloc1(m->n, &m->cell));
   PetscCall(PetscMalloc2(m->n, &c, 2 * m->n, &key));
-  m->n = 0;
-  for (PetscInt l = 0; l <= m->finest; ++l)
-    for (PetscInt k = 0; k < HangCount(m, l); ++k) {
-      if (m->state[l][k] != 1) continue;
-      c[m->n].level = l;
-      HangUnindex(m, l, k, c[m->n].a);
-      key[2 * m->n]     = HangMorton(m, &c[m->n]);
-      key[2 * m->n + 1] = m->n;
-      ++m->n;
-    }
-  qsort(key, m->n, 2 * sizeof(*key), HangCompare);
+  for (PetscInt i = 0, n = 0; i < m->nentries; ++i) {
+    if (m->entry[i].state != 1) continue;
+    c[n] = (HangCell){.level = m->entry[i].level};
+    HangUnindex(m, c[n].level, m->entry[i].index, c[n].a);
+    key[2 * n]     = HangMorton(m, &c[n]);
+    key[2 * n + 1] = n;
+    ++n;
+  }
+  qsort(key, (size_t)m->n, 2 * sizeof(*key), HangCompare);
   for (PetscInt i = 0; i < m->n; ++i) {
-    HangCell *x = m->cell + i;
-    PetscInt  r = turn ? (PetscInt)(HangRandom(m) * 1000) : 0, odd = 0, perm[3] = {0, 1, 2};
-
-    *x = c[key[2 * i + 1]];
-    if (m->dim == 3) {
-      for (PetscInt d = 0; d < 3; ++d) perm[d] = (d + r % 3) % 3;
-      if (r / 3 % 2) {
-        const PetscInt t = perm[0];
-
-        perm[0] = perm[1];
-        perm[1] = t;
-        odd     = 1;
-      }
-    } else if (r / 3 % 2) {
-      perm[0] = 1;
-      perm[1] = 0;
-      odd     = 1;
-    }
-    for (PetscInt d = 0; d < 3; ++d) x->perm[d] = perm[d];
-    for (PetscInt d = 0; d < m->dim; ++d) {
-      x->flip[d] = d < m->dim - 1 ? r >> (d + 4) & 1 : odd; /* the last one keeps the lattice right-handed */
-      odd ^= x->flip[d];
-    }
+    m->cell[i] = c[key[2 * i + 1]];
+    HangTurn(m, m->cell + i, turn ? (PetscInt)(HangRandom(m) * 1000) : 0);
+    HangFind(m, m->cell[i].level, HangIndex(m, m->cell[i].level, m->cell[i].a))->cell = i;
   }
   PetscCall(PetscFree2(c, key));
   PetscFunctionReturn(0);
@@ -214,7 +307,8 @@ static inline PetscErrorCode HangList(HangMesh *m, PetscBool turn)
 static inline PetscErrorCode HangDestroy(HangMesh *m)
 {
   PetscFunctionBeginUser;
-  for (PetscInt l = 0; l <= m->finest; ++l) PetscCall(PetscFree(m->state[l]));
+  PetscCall(PetscFree(m->table));
+  PetscCall(PetscFree(m->entry));
   PetscCall(PetscFree(m->cell));
   PetscFunctionReturn(0);
 }

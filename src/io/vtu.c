@@ -4,7 +4,7 @@
 #include <hops/private/hopshanging.h>
 
 /* Arrays of a piece (the cells of one rank), in the order of the file */
-#define HOPS_VTU_ARRAYS 6
+#define HOPS_VTU_ARRAYS 7         /* the last one may be absent */
 #define HOPS_VTU_CHUNK  (1 << 26) /* bytes that rank 0 receives at a time */
 
 typedef struct {
@@ -15,6 +15,7 @@ typedef struct {
   int64_t   *offsets;             /* [ncells] ends of the cells in `connectivity` */
   uint8_t   *types;               /* [ncells] */
   int32_t   *rank;                /* [ncells] */
+  PetscReal *cell;                /* [ncells] the caller's cell data */
 } HopsVTUPiece;
 
 /*
@@ -109,12 +110,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
     tol = 1e-6 * HopsCellSize(dim, np, pts);
-    for (PetscInt n = 0; n < np; ++n) {
-      const int l = sp->restr[c * np + n];
-
-      u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
-    }
-    if (sp->hanging) HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, u);
+    HopsGatherCell(sp, c, &h, x, xg, u);
     PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
     for (PetscInt n = 0; n < np; ++n)
       v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
@@ -177,8 +173,8 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the arrays of a piece */
-static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t nc, int64_t np, uint64_t bytes[HOPS_VTU_ARRAYS])
+/* Bytes of the arrays of a piece; narrays of them are there */
+static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t nc, int64_t np, int narrays, uint64_t bytes[HOPS_VTU_ARRAYS])
 {
   bytes[0] = 3 * npoints * sizeof(PetscReal);
   bytes[1] = nc * npoints * sizeof(PetscReal);
@@ -186,11 +182,13 @@ static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t nc, int64_t np
   bytes[3] = ncells * sizeof(int64_t);
   bytes[4] = ncells * sizeof(uint8_t);
   bytes[5] = ncells * sizeof(int32_t);
+  bytes[6] = narrays > 6 ? ncells * sizeof(PetscReal) : 0;
 }
 
-/* The XML part, in front of the arrays: a piece for each rank with cells, sizes[rank] = {points, cells} */
-static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t nc,
-                                         int64_t np)
+/* The XML part, in front of the arrays: a piece for each rank with cells, sizes[rank] = {points, cells};
+   cellname: of cell data, or NULL */
+static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], const char cellname[], PetscMPIInt nranks,
+                                         const int64_t sizes[], int64_t nc, int64_t np)
 {
 #if defined(PETSC_WORDS_BIGENDIAN)
   const char order[] = "BigEndian";
@@ -204,9 +202,10 @@ static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt
      "      <Cells>\n        <DataArray type=\"Int64\" Name=\"connectivity\" format=\"appended\" offset=\"%llu\"/>\n",
      "        <DataArray type=\"Int64\" Name=\"offsets\" format=\"appended\" offset=\"%llu\"/>\n",
      "        <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"%llu\"/>\n      </Cells>\n",
-     "      <CellData>\n        <DataArray type=\"Int32\" Name=\"rank\" format=\"appended\" offset=\"%llu\"/>\n      "
-     "</CellData>\n"};
-  uint64_t offset = 0;
+     "      <CellData>\n        <DataArray type=\"Int32\" Name=\"rank\" format=\"appended\" offset=\"%llu\"/>\n",
+     "        <DataArray type=\"Float64\" Name=\"%s\" format=\"appended\" offset=\"%llu\"/>\n"};
+  const int narrays = cellname ? HOPS_VTU_ARRAYS : HOPS_VTU_ARRAYS - 1;
+  uint64_t  offset  = 0;
 
   PetscFunctionBegin;
   (void)fprintf(f,
@@ -217,16 +216,17 @@ static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt
     uint64_t bytes[HOPS_VTU_ARRAYS];
 
     if (!sizes[2 * r + 1]) continue;
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], nc, np, bytes);
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], nc, np, narrays, bytes);
     (void)fprintf(f, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)sizes[2 * r],
                   (long long)sizes[2 * r + 1]);
-    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
+    for (int a = 0; a < narrays; ++a) {
       if (a == 1) (void)fprintf(f, "      <PointData %s=\"%s\">\n", nc == 1 ? "Scalars" : "Vectors", name);
       if (a == 1) (void)fprintf(f, format[a], name, nc == 1 ? "" : " NumberOfComponents=\"3\"", (unsigned long long)offset);
+      else if (a == 6) (void)fprintf(f, format[a], cellname, (unsigned long long)offset);
       else (void)fprintf(f, format[a], (unsigned long long)offset);
       offset += bytes[a] + sizeof(uint64_t);
     }
-    (void)fprintf(f, "    </Piece>\n");
+    (void)fprintf(f, "      </CellData>\n    </Piece>\n");
   }
   (void)fprintf(f, "  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -256,10 +256,11 @@ static PetscErrorCode HopsVTUSend(MPI_Comm comm, PetscMPIInt tag, uint64_t bytes
 
 /* Arrays of all ranks, rank by rank, each behind its length in bytes */
 static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f, const HopsVTUPiece *v, const int64_t sizes[],
-                                         int64_t np)
+                                         int64_t np, int narrays)
 {
   const char *const data[HOPS_VTU_ARRAYS] = {(const char *)v->points,  (const char *)v->u,     (const char *)v->connectivity,
-                                             (const char *)v->offsets, (const char *)v->types, (const char *)v->rank};
+                                             (const char *)v->offsets, (const char *)v->types, (const char *)v->rank,
+                                             (const char *)v->cell};
   uint64_t          bytes[HOPS_VTU_ARRAYS], largest = 0;
   PetscMPIInt       rank, nranks;
   char             *buffer;
@@ -268,19 +269,19 @@ static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &nranks));
   if (rank) {
-    HopsVTUSizes(v->npoints, v->ncells, v->nc, np, bytes);
-    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) PetscCall(HopsVTUSend(comm, tag, bytes[a], data[a]));
+    HopsVTUSizes(v->npoints, v->ncells, v->nc, np, narrays, bytes);
+    for (int a = 0; a < narrays; ++a) PetscCall(HopsVTUSend(comm, tag, bytes[a], data[a]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscMPIInt r = 1; r < nranks; ++r) {
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, bytes);
-    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) largest = PetscMax(largest, bytes[a]);
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, narrays, bytes);
+    for (int a = 0; a < narrays; ++a) largest = PetscMax(largest, bytes[a]);
   }
   PetscCall(PetscMalloc1(PetscMin(largest, HOPS_VTU_CHUNK), &buffer));
   for (PetscMPIInt r = 0; r < nranks; ++r) {
     if (!sizes[2 * r + 1]) continue;
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, bytes);
-    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, narrays, bytes);
+    for (int a = 0; a < narrays; ++a) {
       (void)fwrite(&bytes[a], sizeof(uint64_t), 1, f);
       if (r) PetscCall(HopsVTUReceive(comm, f, r, tag, bytes[a], buffer));
       else (void)fwrite(data[a], 1, (size_t)bytes[a], f);
@@ -291,7 +292,8 @@ static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f
 }
 
 /* Opens the file on rank 0, writes the pieces; failures of the file are errors on all ranks */
-static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const char name[], const char filename[])
+static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const char name[], const char cellname[],
+                                   const char filename[])
 {
   const MPI_Comm comm     = PetscObjectComm((PetscObject)sp);
   const int64_t  np       = HopsPower(sp->order + 1, sp->dim);
@@ -313,8 +315,8 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   PetscCheck(ok, comm, PETSC_ERR_FILE_OPEN, "Cannot open %s for writing: the folder must exist and be writable", filename);
   if (!rank) PetscCall(PetscMalloc1(2 * nranks, &sizes));
   PetscCallMPI(MPI_Gather(local, 2, MPI_INT64_T, sizes, 2, MPI_INT64_T, 0, comm));
-  if (!rank) PetscCall(HopsVTUWriteHeader(f, name, nranks, sizes, v->nc, np));
-  PetscCall(HopsVTUWriteArrays(comm, tag, f, v, sizes, np));
+  if (!rank) PetscCall(HopsVTUWriteHeader(f, name, cellname, nranks, sizes, v->nc, np));
+  PetscCall(HopsVTUWriteArrays(comm, tag, f, v, sizes, np, cellname ? HOPS_VTU_ARRAYS : HOPS_VTU_ARRAYS - 1));
   if (!rank) {
     (void)fprintf(f, "\n  </AppendedData>\n</VTKFile>\n");
     ok = !ferror(f);
@@ -323,6 +325,51 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   PetscCallMPI(MPI_Bcast(&ok, 1, MPI_INT, 0, comm));
   PetscCheck(ok, comm, PETSC_ERR_FILE_WRITE, "Cannot write all of %s: the disk may be full", filename);
   PetscCall(PetscFree(sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsVTUFillCells(HopsSpace sp, Vec cells, PetscReal v[])
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckCellVec(sp, cells));
+  PetscCall(VecGetArrayRead(cells, &a));
+  for (PetscInt c = 0; c < sp->ncells; ++c) v[c] = PetscRealPart(a[sp->cell[c] - sp->cstart]);
+  PetscCall(VecRestoreArrayRead(cells, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* cells and cellname may be NULL */
+static PetscErrorCode HopsVTUView(HopsSpace space, Vec x, const char name[], Vec cells, const char cellname[],
+                                  const char filename[])
+{
+  HopsVTUPiece       v = {0};
+  const PetscScalar *a;
+  PetscScalar       *xg;
+  PetscInt           np, n;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
+  for (int k = 0; k < (cellname ? 2 : 1); ++k)
+    PetscCheck(!strpbrk(k ? cellname : name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
+               "The name %s has a character that XML reserves: leave out \", <, > and &", k ? cellname : name);
+  np = HopsPower(space->order + 1, space->dim);
+  PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
+  v.ncells = space->ncells;
+  v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
+  PetscCall(PetscMalloc7(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
+                         &v.offsets, v.ncells, &v.types, v.ncells, &v.rank, v.ncells, &v.cell));
+  if (cells) PetscCall(HopsVTUFillCells(space, cells, v.cell));
+  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
+  else PetscCall(HopsVTUFillField(space, a, xg, &v));
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscFree(xg));
+  PetscCall(HopsVTUWrite(space, &v, name, cellname, filename));
+  PetscCall(PetscFree7(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank, v.cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,37 +402,49 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
 
   A file that cannot be opened or written is an error on all ranks.
 
+`HopsSpaceViewVTUCells()` adds a value for each cell.
+
 .seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeL2Error()`
 @*/
 PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const char filename[])
 {
-  HopsVTUPiece       v = {0};
-  const PetscScalar *a;
-  PetscScalar       *xg;
-  PetscInt           np, n;
-
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(x, VEC_CLASSID, 2);
   HopsValidPointer(name, 3);
   HopsValidPointer(filename, 4);
-  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
-  PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
-             "The name %s has a character that XML reserves: leave out \", <, > and &", name);
-  np = HopsPower(space->order + 1, space->dim);
-  PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
-  v.ncells = space->ncells;
-  v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
-  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
-                         &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
-  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
-  if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
-  else PetscCall(HopsVTUFillField(space, a, xg, &v));
-  PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(PetscFree(xg));
-  PetscCall(HopsVTUWrite(space, &v, name, filename));
-  PetscCall(PetscFree6(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank));
+  PetscCall(HopsVTUView(space, x, name, NULL, NULL, filename));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceViewVTUCells - Writes a finite element function, and a value for each cell, to a file for ParaView
+  and VTK.
+
+  Collective
+
+  Input Parameters:
++ space    - the space
+. x        - the vector of the function
+. name     - the name of the point data
+. cells    - the values of the cells, a vector of `HopsSpaceCreateCellVec()`, as estimates of the error
+. cellname - their name
+- filename - the file to write, see `HopsSpaceViewVTU()`
+
+  Level: intermediate
+
+.seealso: `HopsSpaceViewVTU()`, `HopsSpaceEstimateError()`, `HopsSpaceCreateCellVec()`
+@*/
+PetscErrorCode HopsSpaceViewVTUCells(HopsSpace space, Vec x, const char name[], Vec cells, const char cellname[],
+                                     const char filename[])
+{
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(x, VEC_CLASSID, 2);
+  HopsValidPointer(name, 3);
+  HopsValidHeader(cells, VEC_CLASSID, 4);
+  HopsValidPointer(cellname, 5);
+  HopsValidPointer(filename, 6);
+  PetscCall(HopsVTUView(space, x, name, cells, cellname, filename));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

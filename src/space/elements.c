@@ -22,15 +22,16 @@ static inline PetscInt HopsElementStart(HopsSpace sp, PetscInt c)
   return (sp->cell[c] - sp->cstart) * sp->ne;
 }
 
-/* Who has the entries of the L-vector that are not owned; those that no T-vector has are left out */
-static PetscErrorCode HopsElementSF(HopsSpace sp)
+/* Those that no T-vector has are left out */
+PetscErrorCode HopsSpaceGetElementSF(HopsSpace sp, PetscSF *sf)
 {
   const PetscInt n = sp->nG + (sp->cglobal ? sp->nC : 0);
   PetscLayout    layout;
   PetscInt      *remote;
 
   PetscFunctionBegin;
-  if (sp->elementsf) PetscFunctionReturn(PETSC_SUCCESS);
+  *sf = sp->elementsf;
+  if (*sf) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(n, &remote));
   for (PetscInt i = 0; i < n; ++i) remote[i] = HopsSpaceGlobalIndex(sp, sp->nT + i);
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
@@ -38,6 +39,7 @@ static PetscErrorCode HopsElementSF(HopsSpace sp)
   PetscCall(PetscSFSetGraphLayout(sp->elementsf, layout, n, NULL, PETSC_OWN_POINTER, remote));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(PetscFree(remote));
+  *sf = sp->elementsf;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,6 +48,7 @@ static PetscErrorCode HopsElementSF(HopsSpace sp)
 static PetscErrorCode HopsElementUnit(HopsSpace sp, Vec x, PetscInt *nc, MPI_Datatype *unit)
 {
   PetscInt n, N;
+  PetscSF  sf;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
@@ -63,7 +66,7 @@ static PetscErrorCode HopsElementUnit(HopsSpace sp, Vec x, PetscInt *nc, MPI_Dat
                "unknown (HopsSpaceCreateVec(), HopsSpaceGetSizes())",
                N, sp->N);
   }
-  PetscCall(HopsElementSF(sp));
+  PetscCall(HopsSpaceGetElementSF(sp, &sf));
   *unit = MPIU_SCALAR; /* PetscSF sums no type of one scalar but the scalar itself */
   if (*nc > 1) {
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)*nc, MPIU_SCALAR, unit));

@@ -2,18 +2,6 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopshanging.h>
 
-/* E-vector of one cell: owned entries from x, the others from xg; hanging nodes from their parents' */
-static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const HopsHanging *h, const PetscScalar x[],
-                                  const PetscScalar xg[], PetscReal u[])
-{
-  for (PetscInt i = 0; i < np; ++i) {
-    const int l = sp->restr[c * np + i];
-
-    u[i] = l < sp->nT ? x[l] : xg[l - sp->nT];
-  }
-  if (sp->hanging) HopsHangingApply(h, sp->hang[c], PETSC_FALSE, u);
-}
-
 /* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's
    cells; each may be NULL */
 static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[],
@@ -257,7 +245,7 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
-    HopsGatherCell(space, c, np, &h, a, xg, u);
+    HopsGatherCell(space, c, &h, a, xg, u);
     PetscCall(HopsTensorApply(dim, Q, P, M, u, v, work));
     for (PetscInt q = 0; q < nq; ++q) {
       PetscScalar e;

@@ -46,6 +46,8 @@ PETSC_INTERN PetscErrorCode HopsCheckInt(const char what[], PetscInt64 n);
 /* The vector belongs to the space: communicator, local and global size; the same result on all ranks.
    Collective. */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckVec(HopsSpace, Vec, const char name[]);
+/* src/space/cellvec.c: it has the sizes that HopsSpaceCreateCellVec() gives; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCheckCellVec(HopsSpace, Vec);
 
 /*
   What one rank has found wrong becomes the error of all: the text of the lowest rank whose `why` is not

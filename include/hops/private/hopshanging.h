@@ -98,3 +98,15 @@ PETSC_INTERN PetscBool HopsHangingIsOwn(const HopsHanging *, unsigned mask, int 
    largest entries, and those as large as the last of them, and is scaled to sum up to 1 */
 PETSC_INTERN PetscErrorCode HopsHangingRows(const HopsHanging *, unsigned mask, PetscInt most, int *start[], int *col[],
                                             PetscReal *w[]);
+
+/* E-vector of one cell of H1: owned entries from x, the others from xg; hanging nodes from their parents' */
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscScalar x[], const PetscScalar xg[],
+                                  PetscReal u[])
+{
+  for (PetscInt i = 0; i < sp->ne; ++i) {
+    const int l = sp->restr[c * sp->ne + i];
+
+    u[i] = l < sp->nT ? x[l] : xg[l - sp->nT];
+  }
+  if (sp->hanging) HopsHangingApply(h, sp->hang[c], PETSC_FALSE, u);
+}

@@ -264,6 +264,8 @@ PETSC_INTERN PetscErrorCode HopsVecRestoreArray(HopsSpace, Vec, HopsVecAccess, P
 PETSC_INTERN PetscErrorCode HopsSpaceHasVec(HopsSpace, Vec, PetscBool *);
 /* src/space/elements.c: the entry that a T-vector would have as entry l of an L-vector, or -1: it has none */
 PETSC_INTERN PetscInt HopsSpaceGlobalIndex(HopsSpace, PetscInt l);
+/* who has the entries of the L-vector from nT on, as far as T-vectors have them: roots are the owned ones */
+PETSC_INTERN PetscErrorCode HopsSpaceGetElementSF(HopsSpace, PetscSF *);
 #define HopsVecGetArrayRead(sp, v, a)     HopsVecGetArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 #define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 /* T-vector in the back end's memory, which stays the caller's */
@@ -280,7 +282,7 @@ PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);
 /* Classes and log events */
 typedef struct {
   PetscLogEvent space, delegated, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver,
-    residual, essential, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
+    residual, essential, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points, estimate, transfer;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);
