@@ -81,7 +81,7 @@ static PetscReal HopsCellSize(PetscInt dim, PetscInt n, const PetscReal x[])
 
 /* The cells of this rank: position and value at the equispaced points of each cell, which VTK interpolates
    between */
-static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscReal x[], const PetscReal xg[], HopsVTUPiece *v)
 {
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis        basis, geom;
@@ -131,7 +131,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 }
 
 /* The same of H(curl), H(div) and L2: every cell has its own points, since the fields jump between cells */
-static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscReal x[], const PetscReal xg[], HopsVTUPiece *v)
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis      basis, geom;
@@ -326,6 +326,30 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsVTUView(HopsSpace space, PetscInt part, Vec x, const char name[], const char filename[])
+{
+  HopsVTUPiece     v  = {0};
+  const PetscInt   np = HopsPower(space->order + 1, space->dim);
+  const PetscReal *a;
+  PetscReal       *xg;
+
+  PetscFunctionBegin;
+  v.ncells = space->ncells;
+  v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
+  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
+                         &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
+  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, part, a, xg));
+  if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
+  else PetscCall(HopsVTUFillField(space, a, xg, &v));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
+  PetscCall(PetscFree(xg));
+  PetscCall(HopsVTUWrite(space, &v, name, filename));
+  PetscCall(PetscFree6(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   HopsSpaceViewVTU - Writes a finite element function, in its order and on its curved mesh, to a file for
   ParaView and VTK.
@@ -355,14 +379,16 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
 
   A file that cannot be opened or written is an error on all ranks.
 
+  With complex scalars the file has the real part, and a second one, `_imaginary` before its `.vtu`, the
+  imaginary part.
+
 .seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeL2Error()`
 @*/
 PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const char filename[])
 {
-  HopsVTUPiece       v = {0};
-  const PetscScalar *a;
-  PetscScalar       *xg;
-  PetscInt           np, n;
+  const char *end;
+  char        imaginary[PETSC_MAX_PATH_LEN];
+  PetscInt    n;
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -372,20 +398,12 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
   PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
              "The name %s has a character that XML reserves: leave out \", <, > and &", name);
-  np = HopsPower(space->order + 1, space->dim);
-  PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
-  v.ncells = space->ncells;
-  v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
-  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
-                         &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
-  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
-  if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
-  else PetscCall(HopsVTUFillField(space, a, xg, &v));
-  PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(PetscFree(xg));
-  PetscCall(HopsVTUWrite(space, &v, name, filename));
-  PetscCall(PetscFree6(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank));
+  PetscCall(HopsCount("numbers of the file's points", space->ncells, HopsPower(space->order + 1, space->dim), 3, &n));
+  PetscCall(HopsVTUView(space, 0, x, name, filename));
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  end = strrchr(filename, '.');
+  if (!end) end = filename + strlen(filename);
+  PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), "%.*s_imaginary%s", (int)(end - filename), filename, end));
+  PetscCall(HopsVTUView(space, 1, x, name, imaginary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

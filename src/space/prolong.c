@@ -150,8 +150,8 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->nc    = nc;
   P->nT    = sp->nT;
   P->type  = type;
-  P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_SCALAR;
-  P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
+  P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_REAL;
+  P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
   PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
   if (constraints && constraints->n) {
     PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -167,7 +167,7 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->nshared = halo->nshared;
   P->nG      = nleaves;
   if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &P->unit));
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_REAL, &P->unit));
     PetscCallMPI(MPI_Type_commit(&P->unit));
   }
   PetscCall(Direct(sp, P));
@@ -223,10 +223,10 @@ PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
 }
 
 /* No row of the constraints is a column of another one, so their order does not matter */
-static void Constrain(const HopsProlong P, const PetscScalar x[], PetscScalar xg[])
+static void Constrain(const HopsProlong P, const PetscReal x[], PetscReal xg[])
 {
   for (PetscInt i = 0; i < P->c.n; ++i) {
-    PetscScalar sum = 0.0;
+    PetscReal sum = 0.0;
 
     for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
       sum += P->c.value[k] * (P->c.col[k] < P->nT ? x[P->c.col[k]] : xg[P->c.col[k] - P->nT]);
@@ -234,7 +234,7 @@ static void Constrain(const HopsProlong P, const PetscScalar x[], PetscScalar xg
   }
 }
 
-static void ConstrainTranspose(const HopsProlong P, PetscScalar yg[], PetscScalar y[])
+static void ConstrainTranspose(const HopsProlong P, PetscReal yg[], PetscReal y[])
 {
   for (PetscInt i = 0; i < P->c.n; ++i)
     for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
@@ -252,7 +252,7 @@ PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
     PetscCall((*P->be->memory->Copy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, HOPS_COPY_IN));
     PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
-  if (P->c.n) Constrain(P, (const PetscScalar *)x, (PetscScalar *)xg);
+  if (P->c.n) Constrain(P, (const PetscReal *)x, (PetscReal *)xg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,7 +261,7 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   const PetscInt n = P->nshared * P->nc;
 
   PetscFunctionBegin;
-  if (P->c.n) ConstrainTranspose(P, (PetscScalar *)yg, (PetscScalar *)y);
+  if (P->c.n) ConstrainTranspose(P, (PetscReal *)yg, (PetscReal *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall((*P->be->vector->Zero)(P->type, n, P->dbuf));

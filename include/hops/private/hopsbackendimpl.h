@@ -7,7 +7,7 @@
   with, so that kernels of several kinds, precisions or back ends are called alike.
 
   Pointers are to memory where the back end works unless a comment says "the process's". Cell ranges are
-  [first, first+n). Entries are PETSC_DOUBLE (PetscScalar) or PETSC_FLOAT, by a PetscDataType of the call or
+  [first, first+n). Entries are PETSC_DOUBLE (PetscReal) or PETSC_FLOAT, by a PetscDataType of the call or
   of the object. A function that finds a non-positive (or NaN) Jacobian determinant returns the cell in `bad`
   (else -1) and the determinant in `det`.
 */
@@ -52,7 +52,7 @@ typedef struct {
   /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
   PetscErrorCode (*UnpackAdd)(PetscDataType, PetscInt n, const PetscInt idx[], const void *buf, void *y);
   /* y[idx[i]] = x[idx[i]], or 1 where x is NULL; PetscScalars */
-  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);
+  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[]);
   /* w = a x + b y; y is not read where b is 0; w may be x or y */
   PetscErrorCode (*Combine)(PetscDataType, PetscInt n, PetscReal a, const void *x, PetscReal b, const void *y, void *w);
   PetscErrorCode (*Times)(PetscDataType, PetscInt n, const void *x, const void *y, void *w); /* w[i] = x[i] y[i] */
@@ -100,7 +100,7 @@ typedef struct {
      */
   PetscErrorCode (*Apply)(HopsOperator, HopsPart, const void *x, const void *xg, void *y, void *yg);
   /* d += diag(A) on all cells; PetscScalars */
-  PetscErrorCode (*Diagonal)(HopsOperator, PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*Diagonal)(HopsOperator, PetscReal d[], PetscReal dg[]);
   /* a copy that works on floats: Apply() and Destroy() alone. NULL where there is none */
   PetscErrorCode (*CreateSingle)(HopsOperator, HopsOperator *);
   PetscErrorCode (*Destroy)(HopsOperator *);
@@ -126,7 +126,7 @@ typedef struct {
   PetscInt         nc;
   const HopsBasis *basis;
   const int       *restr; /* [ncells][P^dim] */
-  PetscScalar     *l;     /* [nL][nc] */
+  PetscReal       *l;     /* [nL][nc] */
 } HopsTensorSide;
 
 typedef struct {
@@ -137,7 +137,7 @@ typedef struct {
   PetscInt              test, trial;      /* sides */
   PetscInt              npairs, nentries; /* entries at a point of all pairs */
   const HopsTensorPair *pair;             /* [npairs], the process's */
-  const PetscScalar    *q;                /* as GetLayout() says */
+  const PetscReal      *q;                /* as GetLayout() says */
 } HopsTensorData;
 
 /* Batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W; no batch has cells of two
@@ -254,7 +254,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*OperatorCreate)(HopsForm, const HopsBasis *, HopsOperator *);
   /* H1, on n faces: node[n][P^(dim-1)] L-vector indices, qdata[n][Q^(dim-1)], both the process's. Apply(),
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
-  PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],
+  PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscReal qdata[],
                                 HopsOperator *);
   /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
      kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared
