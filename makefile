@@ -129,7 +129,8 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
-tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c),$(wildcard tutorials/*.c)) \
+tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) $(if $(filter complex,$(PETSC_SCALAR)),,tutorials/harmonic.c),\
+               $(wildcard tutorials/*.c)) \
              $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
 tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
 programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))

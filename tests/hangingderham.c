@@ -417,6 +417,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: derivatives_2d
     nsize: {{1 3}}

@@ -29,12 +29,12 @@ static PetscErrorCode CreateMatrix(PetscInt rows, PetscReal mass, Mat *A)
 
 static PetscErrorCode SetUpLOR(void)
 {
-  HopsCoefficient one;
-  const PetscReal c = 1.0;
-  HopsSpace       sp;
-  DM              dm;
-  Mat             A;
-  PC              pc;
+  HopsCoefficient   one;
+  const PetscScalar c = 1.0;
+  HopsSpace         sp;
+  DM                dm;
+  Mat               A;
+  PC                pc;
 
   PetscFunctionBeginUser;
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_FALSE, &dm));

@@ -257,6 +257,9 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscBool   single;
 
   PetscFunctionBegin;
+  PetscCheck(HOPS_PARTS == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCPATCHFD works on real vectors, and this PETSc has complex scalars: use -pc_type lor, or another smoother of "
+             "-pc_type hopsmg (-mg_levels_pc_type jacobi)");
   PetscCall(PCPATCHFDFree(fd));
   PetscCall(PCLORGetForm(pc, &fd->src));
   sp = fd->src.form->space;
