@@ -133,7 +133,7 @@ tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) $(i
                $(wildcard tutorials/*.c)) \
              $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
 tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
-programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
+programs  := $(tutorial) $(if $(filter complex,$(PETSC_SCALAR)),,$(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c tutorials/*.F90)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 

@@ -209,7 +209,7 @@ static PetscErrorCode FieldPart(PetscInt dim, const PetscReal x[], PetscInt nc, 
 
 static PetscErrorCode CheckFields(HopsSpace sp, Mat A)
 {
-  Vec          v[4][3]; /* interpolant, right-hand side, lifted one, cell values back; both parts, and each of them */
+  Vec          v[4][3]; /* see what[] below; both parts, and each of them */
   PetscReal    error[3], center[3] = {0.1, -0.2, 0.3};
   PetscScalar *e, u[3][3];
   PetscInt     n, zero = 0;
@@ -306,7 +306,7 @@ static PetscErrorCode Discretise(DM dm, PetscInt nc, PetscInt order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The Jacobian of a matrix type, as a SNES has it made; the caller destroys the SNES, which the matrix may need */
+/* The Jacobian of a matrix type, as a SNES has it made, which the caller destroys after it */
 static PetscErrorCode CreateJacobian(DM dm, MatType type, SNES *snes, Mat *J)
 {
   Vec u;
