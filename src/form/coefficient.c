@@ -350,7 +350,7 @@ PetscErrorCode HopsCoefficientCreateNodal(HopsSpace space, PetscInt nc, const Pe
   for (PetscInt i = 0; i < space->ncaller * space->ne; ++i) {
     const PetscInt node = i % space->ne, at = space->place ? space->place[node] : node;
 
-    PetscCall(PetscArraycpy((*cf)->values + (i - node + at) * nc, values + i * nc, nc));
+    PetscCall(HopsTakeReal(nc, values + i * nc, (*cf)->values + (i - node + at) * nc, "A coefficient"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
