@@ -439,7 +439,6 @@ int main(int argc, char **argv)
 
   test:
     suffix: errors
-    requires: real
     args: -errors -dm_plex_simplex 0 -dm_plex_dim 2 -malloc_dump 0
     nsize: {{1 2}}
 

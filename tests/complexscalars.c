@@ -394,7 +394,6 @@ static PetscErrorCode CheckRefused(DM dm, PetscInt order)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, cf));
   PetscCall(MatPASetMass(A, cf));
-  EXPECT("patchfd", SetUp(A, A, PCPATCHFD, ""), "complex scalars|-pc_type lor");
   EXPECT("single precision", SetUp(A, A, PCHOPSMG, "-pc_hopsmg_precision single"), "complex scalars|-pc_hopsmg_precision double");
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatScale(B, PETSC_i));
@@ -508,6 +507,13 @@ int main(void)
     test:
       suffix: 3d
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -order 3
+
+  test:
+    suffix: patches
+    nsize: {{1 3}}
+    args: -dm_plex_dim 2 -dm_plex_box_faces 3,4 -order 4 -ksp_type gmres -pc_type patchfd
+      -pc_patchfd_type {{multiplicative additive restricted}}
+    output_file: output/complexscalars_2d.out
 
   test:
     suffix: components

@@ -363,9 +363,6 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: real
-
   testset:
     args: -dim 2 -cells 4,3
     test:

@@ -194,9 +194,6 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: real
-
   test:
 
 TEST*/

@@ -109,9 +109,9 @@ static PetscErrorCode SameAsNew(KSP ksp, const char name[])
   PetscCall(VecAXPY(z, -1.0, y));
   PetscCall(VecNorm(z, NORM_2, &e));
   PetscCall(VecSetRandom(z, r));
-  PetscCall(VecDot(z, y, &s));
+  PetscCall(VecTDot(z, y, &s));
   PetscCall(MatMult(L, z, y));
-  PetscCall(VecDot(x, y, &t));
+  PetscCall(VecTDot(x, y, &t));
   PetscCall(Say(name, e <= 1e-14 * n && PetscAbsScalar(s - t) <= 1e-12 * PetscAbsScalar(s) ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
@@ -147,9 +147,9 @@ static PetscErrorCode Transpose(KSP ksp, const char name[])
   PetscCall(VecSetRandom(x, r));
   PetscCall(VecSetRandom(y, r));
   PetscCall(PCApply(pc, y, z));
-  PetscCall(VecDot(x, z, &s));
+  PetscCall(VecTDot(x, z, &s));
   PetscCall(PCApplyTranspose(pc, x, z));
-  PetscCall(VecDot(y, z, &t));
+  PetscCall(VecTDot(y, z, &t));
   PetscCall(Say(name, PetscAbsScalar(s - t) <= 1e-10 * PetscAbsScalar(s) ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));

@@ -34,6 +34,11 @@ PETSC_INTERN PetscErrorCode PCPATCHFDReverse_Private(PC);
 
 /* src/pc/patchfd/patchfdsweep.c: r = b - A z (b and norm may be NULL); what a color's patches (negative: all)
    add to z; z of a fused sweep */
+/* A vector of the numbers in an array: of real scalars, on the array itself. Tell() follows a change of the
+   array, Take() one of the vector */
+PETSC_INTERN PetscErrorCode PCPATCHFDCreateVec(HopsSpace, const PetscReal a[], Vec *);
+PETSC_INTERN PetscErrorCode PCPATCHFDTell(HopsSpace, const PetscReal a[], Vec);
+PETSC_INTERN PetscErrorCode PCPATCHFDTake(HopsSpace, Vec, PetscReal a[]);
 PETSC_INTERN PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *, const PetscReal b[], PetscReal *norm);
 PETSC_INTERN PetscErrorCode PCPATCHFDSolve(PC, PC_PATCHFD *, PetscInt color, HopsPatchMode);
 PETSC_INTERN PetscErrorCode PCPATCHFDSweepFused(PC, PC_PATCHFD *, PetscInt color);

@@ -63,8 +63,9 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     fd->A = candidates[i];
     break;
   }
-  /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat */
-  pc->ops->applyrichardson = fd->A == pc->mat ? PCApplyRichardson_PATCHFD : NULL;
+  /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat; those of a part of
+     complex vectors are KSPRICHARDSON's */
+  pc->ops->applyrichardson = fd->A == pc->mat && HOPS_PARTS == 1 ? PCApplyRichardson_PATCHFD : NULL;
   if (rule) PetscCall(HopsBasisCreateLike(sp->order + 1, rule, &fd->basis));
   else PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 2, PETSC_FALSE, &fd->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,15 +226,16 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   PetscCall(PCPATCHFDFillDigits(fd));
   PetscCall(VecDuplicate(fd->x, &x));
   PetscCall(VecDuplicate(fd->x, &y));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecCopy(fd->x, x));
   PetscCall(PCPATCHFDResidual(fd, NULL, NULL));
   PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecCopy(fd->x, y));
   PetscCall(VecCopy(x, fd->x));
+  PetscCall(PCPATCHFDTake(pt->space, fd->x, fd->z));
   PetscCall(PCPATCHFDSweepFused(pc, fd, color));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecNorm(y, NORM_INFINITY, &e[1]));
   PetscCall(VecAXPY(y, -1.0, fd->x));
   PetscCall(VecNorm(y, NORM_INFINITY, &e[0]));
@@ -257,9 +259,6 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscBool   single;
 
   PetscFunctionBegin;
-  PetscCheck(HOPS_PARTS == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCPATCHFD works on real vectors, and this PETSc has complex scalars: use -pc_type lor, or another smoother of "
-             "-pc_type hopsmg (-mg_levels_pc_type jacobi)");
   PetscCall(PCPATCHFDFree(fd));
   PetscCall(PCLORGetForm(pc, &fd->src));
   sp = fd->src.form->space;
@@ -295,8 +294,8 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall(PCPATCHFDCount(pc, fd));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
     PetscCall(HopsSpaceCreateVec(sp, &fd->t));
-    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->z, &fd->x));
-    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->r, &fd->rv));
+    PetscCall(PCPATCHFDCreateVec(sp, fd->z, &fd->x));
+    PetscCall(PCPATCHFDCreateVec(sp, fd->r, &fd->rv));
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));

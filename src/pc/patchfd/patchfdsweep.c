@@ -23,6 +23,44 @@ static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscReal g[], PetscReal x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------- arrays and vectors ------------------------------------- */
+
+PetscErrorCode PCPATCHFDCreateVec(HopsSpace sp, const PetscReal a[], Vec *v)
+{
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscCall(HopsSpaceCreateVecWithArray(sp, a, v));
+  else PetscCall(HopsSpaceCreateVec(sp, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPATCHFDTell(HopsSpace sp, const PetscReal a[], Vec v)
+{
+  PetscReal *b;
+
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) {
+    PetscCall(PetscObjectStateIncrease((PetscObject)v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecSet(v, 0.0));
+  PetscCall(HopsVecGetPart(sp, v, 0, HOPS_VEC_WRITE, &b));
+  PetscCall(PetscArraycpy(b, a, sp->nT));
+  PetscCall(HopsVecRestorePart(sp, v, 0, HOPS_VEC_WRITE, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPATCHFDTake(HopsSpace sp, Vec v, PetscReal a[])
+{
+  const PetscReal *b;
+
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsVecGetPartRead(sp, v, 0, &b));
+  PetscCall(PetscArraycpy(a, b, sp->nT));
+  PetscCall(HopsVecRestorePartRead(sp, v, 0, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------ one color ----------------------------------------- */
 
 /* r = b - A z; the norm of it, if wanted, counts owned entries */
@@ -32,14 +70,14 @@ PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscReal b[], PetscReal 
   const PetscReal *t;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(MatMult(fd->A, fd->x, fd->t));
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, fd->t, &t));
+  PetscCall(HopsVecGetPartRead(pt->space, fd->t, 0, &t));
   if (b) PetscCall((*pt->space->backend->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, b, -1.0, t, fd->r));
   else PetscCall((*pt->space->backend->vector->Combine)(PETSC_DOUBLE, pt->nT, -1.0, t, 0.0, NULL, fd->r));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, fd->t, &t));
+  PetscCall(HopsVecRestorePartRead(pt->space, fd->t, 0, &t));
   if (norm) {
-    PetscCall(PetscObjectStateIncrease((PetscObject)fd->rv));
+    PetscCall(PCPATCHFDTell(pt->space, fd->r, fd->rv));
     PetscCall(VecNorm(fd->rv, NORM_2, norm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,7 +129,7 @@ static PetscErrorCode SetEssential(HopsSpace sp, const PetscReal b[], PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
+static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, PetscInt part, Vec x, Vec y)
 {
   HopsPatches           pt        = fd->patches;
   const HopsBackendOps *be        = pt->space->backend;
@@ -103,17 +141,17 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
   PetscReal       *ya;
 
   PetscFunctionBegin;
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
+  PetscCall(HopsVecGetPartRead(pt->space, x, part, &xa));
   if (in) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, in, xa, fd->r));
   else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
   PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, fd->z));
   PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
-  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecGetPart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
   if (out) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, out, fd->z, ya));
   else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
   PetscCall(SetEssential(pt->space, xa, ya));
-  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
+  PetscCall(HopsVecRestorePart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(pt->space, x, part, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +232,8 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+  if (HOPS_PARTS > 1 || size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness ||
+      (fd->single && !fd->fellback && (!zero || its > 1)))
     PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +252,7 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, Vec x, Vec y)
+static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscInt part, Vec x, Vec y)
 {
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
@@ -225,12 +264,12 @@ static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATC
   PetscCall(PCPATCHFDSweepInPlace(pc, fd, direction, PETSC_TRUE, 1, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nP, fd->z));
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
+  PetscCall(HopsVecGetPartRead(pt->space, x, part, &xa));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
-  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(pt->space, x, part, &xa));
+  PetscCall(HopsVecGetPart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
   PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
-  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,8 +280,10 @@ PetscErrorCode PCApply_PATCHFD(PC pc, Vec x, Vec y)
   PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, x, y));
-  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, x, y));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, k, x, y));
+    else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, k, x, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,8 +294,10 @@ PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
   PC_PATCHFD                     *fd         = (PC_PATCHFD *)pc->data;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], x, y));
-  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, x, y));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], k, x, y));
+    else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, k, x, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,13 +323,13 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
   if (fd->type != PC_PATCHFD_MULTIPLICATIVE) {
     if (!fd->x) PetscCall(VecDuplicate(b, &fd->x));
     for (i = 0; i < its; ++i) {
-      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, b, y));
+      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, 0, b, y));
       else {
         PetscCall(MatMult(fd->A, y, w));
         PetscCall(VecAYPX(w, -1.0, b));
         if (test) PetscCall(VecNorm(w, NORM_2, &norm));
         if (test && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
-        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, w, fd->x));
+        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, 0, w, fd->x));
         PetscCall(VecAXPY(y, 1.0, fd->x));
       }
     }
