@@ -224,6 +224,7 @@ static PetscErrorCode Spaces(DM dm, HopsSpace sp, PetscInt dim, PetscInt p)
   PetscCall(Solve(ksp, "assembled operator, user's space and coefficients"));
   PetscCall(PCLORSetCoefficients(pc, mass, mass)); /* refilled */
   PetscCall(Solve(ksp, "user's new coefficients"));
+  if (PetscDefined(USE_COMPLEX)) PetscCall(PetscStrncpy(type, MATAIJPERM, sizeof(type))); /* PETSc has no hypre */
   PetscCall(PetscOptionsGetString(NULL, NULL, "-another_type", type, sizeof(type), NULL));
   PetscCall(PCLORSetMatType(pc, type));
   PetscCall(Solve(ksp, "another matrix type"));
@@ -302,7 +303,7 @@ int main(int argc, char **argv)
       suffix: hypre
       nsize: {{1 3}}
     test:
-      requires: hypre
+      requires: hypre real
       suffix: hypre_matrix
       args: -pc_lor_mat_type hypre -curved -dm_coord_petscspace_degree 2
       nsize: {{1 2}}
