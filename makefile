@@ -61,8 +61,8 @@ endif
 # ---- Complex scalars: on the host alone. PETSc has no hypre then, and hops calls that of HYPRE_DIR, or the system's
 ifeq ($(PETSC_SCALAR),complex)
   comma      := ,
-  hops_hypre := $(if $(shell grep -s 'define PETSC_HAVE_HYPRE 1' $(hops_petscconf)),,\
-                  $(firstword $(wildcard $(if $(HYPRE_DIR),$(HYPRE_DIR)/include/HYPRE.h,/usr/include/hypre/HYPRE.h /usr/include/HYPRE.h))))
+  hops_hypre := $(firstword $(wildcard $(if $(HYPRE_DIR),$(HYPRE_DIR)/include/HYPRE.h,/usr/include/hypre/HYPRE.h /usr/include/HYPRE.h)))
+  hops_hypre := $(if $(shell grep -s 'define PETSC_HAVE_HYPRE 1' $(hops_petscconf)),,$(hops_hypre))
 endif
 ifneq ($(hops_hypre),)
   cflags += -DHOPS_HYPRE -isystem $(dir $(hops_hypre))

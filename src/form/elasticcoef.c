@@ -28,7 +28,7 @@ static inline PetscReal HopsElasticOwn(PetscReal lambda, PetscReal mu)
 {
   const PetscReal m = PetscRealPart(mu), bulk = PetscRealPart(lambda) + m;
 
-  return m > 0.0 && bulk >= -1e-12 * m ? lambda + 2.0 * mu : -PetscAbsScalar(lambda) - PetscAbsScalar(mu);
+  return m > 0.0 && bulk >= -1e-12 * m ? lambda + 2.0 * mu : -PetscAbsReal(lambda) - PetscAbsReal(mu);
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_Elastic(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,

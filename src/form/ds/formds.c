@@ -31,8 +31,8 @@ static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt firs
     if (!ctx->kind) out[q] = t[0];
     for (PetscInt i = 0, k = 0; ctx->kind && i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
-        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
-                                              1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
+        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsReal(t[i * dim + j] - t[j * dim + i]) >
+                                              1e-10 * (PetscAbsReal(t[i * dim + i]) + PetscAbsReal(t[j * dim + j]))),
                    PETSC_COMM_SELF, PETSC_ERR_SUP, HOPS_DS_NONSYMMETRIC, sp->cell[first + q / nq]);
         out[q * cf->nc + k++] = ctx->jacobian->nc > 1 ? 0.5 * (t[i * dim + j] + t[j * dim + i]) : t[i * dim + j];
       }

@@ -314,8 +314,8 @@ static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscReal
         else if (B) v[k] = g[1] ? g[1][ij * dim + B - 1] : 0.0;
         else v[k] = g[0] ? g[0][ij] : 0.0;
       }
-      scale[order] = PetscMax(scale[order], PetscMax(PetscAbsScalar(v[0]), PetscAbsScalar(v[1])));
-      off[order]   = PetscMax(off[order], PetscAbsScalar(v[0] - v[1]));
+      scale[order] = PetscMax(scale[order], PetscMax(PetscAbsReal(v[0]), PetscAbsReal(v[1])));
+      off[order]   = PetscMax(off[order], PetscAbsReal(v[0] - v[1]));
     }
   return off[0] <= 1e-12 * scale[0] && off[1] <= 1e-12 * scale[1] && off[2] <= 1e-12 * scale[2] ? PETSC_TRUE : PETSC_FALSE;
 }
@@ -370,7 +370,7 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
         HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, -f, t);
       }
       if (b->upwind) {
-        for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsScalar(t[k]);
+        for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsReal(t[k]);
         for (PetscInt i = lo[a]; i < hi[a]; ++i) HopsStarAddDifference(b, s, cell, v, a, i, 0.25 * all / m[a], t);
       }
     }

@@ -89,7 +89,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
         }
         if (!pass && l >= to->nT) continue;
         other = l < to->nT ? y[l] : yg[l - to->nT];
-        if (other != PETSC_MAX_REAL && !(PetscAbsScalar(sum - other) <= 1e-10))
+        if (other != PETSC_MAX_REAL && !(PetscAbsReal(sum - other) <= 1e-10))
           PetscCall(HopsRefuse(why,
                                "Cell %" PetscInt_FMT
                                " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT

@@ -405,8 +405,8 @@ PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, Petsc
     PetscCall((*host)(ctx, first + c, b));
     for (size_t i = 0; i < size; ++i) {
       if (PetscIsInfOrNanScalar(a[i]) && PetscIsInfOrNanScalar(b[i])) continue;
-      scale = PetscMax(scale, PetscAbsScalar(b[i]));
-      if (!(PetscAbsScalar(a[i] - b[i]) <= error)) error = PetscAbsScalar(a[i] - b[i]); /* not-a-number, too */
+      scale = PetscMax(scale, PetscAbsReal(b[i]));
+      if (!(PetscAbsReal(a[i] - b[i]) <= error)) error = PetscAbsReal(a[i] - b[i]); /* not-a-number, too */
     }
   }
   PetscCall(PetscFree2(a, b));
