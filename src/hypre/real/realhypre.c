@@ -33,12 +33,15 @@ static PetscErrorCode HopsHypreInitialize(void)
 /* The real numbers of a matrix with complex scalars */
 static PetscErrorCode MatToHypre(Mat A, HYPRE_IJMatrix *ij)
 {
-  PetscInt       rows[2], cols[2], most = 0;
+  PetscInt       rows[2], cols[2], N, most = 0;
   HYPRE_Int     *len;
   HYPRE_BigInt  *j;
   HYPRE_Complex *v;
 
   PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &N, NULL));
+  PetscCheck((PetscInt)(HYPRE_BigInt)N == N, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "%" PetscInt_FMT " rows are more than this hypre can number: take one with 64-bit integers (HYPRE_DIR)", N);
   PetscCall(MatGetOwnershipRange(A, &rows[0], &rows[1]));
   PetscCall(MatGetOwnershipRangeColumn(A, &cols[0], &cols[1]));
   PetscCallExternal(HYPRE_IJMatrixCreate, PetscObjectComm((PetscObject)A), rows[0], rows[1] - 1, cols[0], cols[1] - 1, ij);
@@ -289,9 +292,10 @@ static PetscErrorCode PCView_HopsHypre(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (ascii)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  hypre's %s, called by hops for the real part and for the imaginary part\n",
-                                     HopsHypreTypes[h->type]));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  hypre's %s, called by hops for the real part and for the imaginary part\n",
+                                   HopsHypreTypes[h->type]));
+  PetscCall(HopsHypreOptionsView(h, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

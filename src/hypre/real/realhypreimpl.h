@@ -56,3 +56,4 @@ PETSC_INTERN const char *const HopsHypreTypes[];
 PETSC_INTERN PetscErrorCode    HopsHypreOptionsDefault(PC_HopsHypre *);
 PETSC_INTERN PetscErrorCode    HopsHypreSetFromOptions(PC, HopsOptionItems);
 PETSC_INTERN PetscErrorCode    HopsHypreOptionsApply(PC, PC_HopsHypre *); /* to a new solver */
+PETSC_INTERN PetscErrorCode    HopsHypreOptionsView(PC_HopsHypre *, PetscViewer);

@@ -254,3 +254,28 @@ PetscErrorCode HopsHypreOptionsApply(PC pc, PC_HopsHypre *h)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsHypreOptionsView(PC_HopsHypre *h, PetscViewer viewer)
+{
+  const HopsHypreOptions *o = &h->options[h->type];
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (PetscInt k = 0; Lists[h->type][k].name; ++k) {
+    const Option *q = &Lists[h->type][k];
+
+    if (q->ifset && !o->set[k]) continue;
+    if (q->list) PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s\n", q->name, q->list[(PetscInt)o->v[k]]));
+    else PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %g\n", q->name, (double)o->v[k]));
+  }
+  for (PetscInt k = 0; Amg[h->type][0] && k < 2; ++k) {
+    const PetscInt *a = o->amg[k];
+
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "%s: %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+                                     "\n",
+                                     Amg[h->type][k], a[0], a[1], a[2], a[3], a[4]));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
