@@ -58,6 +58,18 @@ ifneq ($(hops_cuda),)
   ldlibs    += -L$(cudaroot)/lib64 -Wl,-rpath,$(cudaroot)/lib64 -lcudart -lstdc++
 endif
 
+# ---- Complex scalars: on the host alone. PETSc has no hypre then, and hops calls that of HYPRE_DIR, or the system's
+ifeq ($(PETSC_SCALAR),complex)
+  comma      := ,
+  hops_hypre := $(firstword $(wildcard $(if $(HYPRE_DIR),$(HYPRE_DIR)/include/HYPRE.h,/usr/include/hypre/HYPRE.h /usr/include/HYPRE.h)))
+  hops_hypre := $(if $(shell grep -s 'define PETSC_HAVE_HYPRE 1' $(hops_petscconf)),,$(hops_hypre))
+endif
+ifneq ($(hops_hypre),)
+  cflags += -DHOPS_HYPRE -isystem $(dir $(hops_hypre))
+  ldlibs += $(if $(HYPRE_DIR),-L$(abspath $(HYPRE_DIR))/lib -Wl$(comma)-rpath$(comma)$(abspath $(HYPRE_DIR))/lib) -lHYPRE
+  others += hypre
+endif
+
 # ---- Kokkos, where asked for: KOKKOS_DIR is its prefix, KOKKOS=1 takes the system's package. Its own header says what it was built
 # for, and its CMake files for which processor; version 5 needs C++20
 ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
@@ -107,7 +119,7 @@ orders_kokkostensororder := 2 3 4 5 6 7 8
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
 orders     = $(orders_$(basename $(notdir $(1))))
 objects    = $(foreach f,$(basename $(1)),$(if $(call orders,$(f)),$(patsubst %,$(BUILD)/obj/$(f)_%.o,$(call orders,$(f))),$(BUILD)/obj/$(f).o))
-src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*' $(if $(hops_cuda)$(KOKKOS_DIR)$(filter 1,$(KOKKOS)),,-not -path '*/lanes/*')))
+src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*' $(if $(hops_hypre),,-not -path '*/hypre/real/*') $(if $(hops_cuda)$(KOKKOS_DIR)$(filter 1,$(KOKKOS)),,-not -path '*/lanes/*')))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
   cusrc   := $(sort $(shell find src -path '*/cuda/*' -name '*.c' -o -path '*/cuda/*' -name '*.cu'))
@@ -117,11 +129,11 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   kksrc   := $(sort $(shell find src -name '*.cpp'))
   obj     += $(call objects,$(kksrc))
 endif
-tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) \
-                          $(if $(filter libp4est,$(others)),,tutorials/adaptive_p4est.c tutorials/adaptive_p8est.c),$(wildcard tutorials/*.c)) \
+tutorial  := $(filter-out $(if $(filter slepc,$(others)),,tutorials/eigen.c) $(if $(filter complex,$(PETSC_SCALAR)),,tutorials/harmonic.c) \
+                           $(if $(filter libp4est,$(others)),,tutorials/adaptive_p4est.c tutorials/adaptive_p8est.c),$(wildcard tutorials/*.c)) \
              $(if $(filter fortran,$(others)),$(wildcard tutorials/*.F90))
 tutorial  := $(patsubst tutorials/%,$(BUILD)/bin/%,$(basename $(tutorial)))
-programs  := $(tutorial) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
+programs  := $(tutorial) $(if $(filter complex,$(PETSC_SCALAR)),,$(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c tutorials/*.F90)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 
@@ -139,9 +151,14 @@ python: lib
 	@echo 'hops: add $(abspath $(BUILD)/python) to PYTHONPATH'
 
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
-$(BUILD)/.flags: petsc-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
+$(BUILD)/.flags: petsc-found complex-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: complex-found
+complex-found:
+	@test "$(PETSC_SCALAR)" != complex -o -z "$(hops_cuda)$(KOKKOS_DIR)$(filter 1,$(KOKKOS))" || { \
+	  echo "hops: complex scalars ($(hops_petscroot)) work on the host alone: leave out KOKKOS, and take a PETSc without CUDA." >&2; exit 1; }
 
 .PHONY: kokkos-found
 kokkos-found:
@@ -418,6 +435,7 @@ help:
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
 	@echo 'SLEPC_DIR               which SLEPc, for tutorials/eigen.c (default: pkg-config'"'"'s; now $(or $(hops_slepcroot),none))'
 	@echo 'P4EST_DIR               which p4est, for tutorials/adaptive_p4est.c (default: the system'"'"'s, with its PETSc)'
+	@echo 'HYPRE_DIR               which hypre, where PETSc has complex scalars (default: the system'"'"'s; now $(or $(hops_hypre),none))'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'

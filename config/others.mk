@@ -3,9 +3,10 @@
 
 others :=
 comma  := ,
+hops_petscfound := $(if $(filter command environment,$(firstword $(origin PETSC_DIR))),,by pkg-config)
 
 ifneq ($(hops_petscvars),)
-  ifneq ($(filter-out command% environment%,$(origin PETSC_DIR)),)
+  ifneq ($(hops_petscfound),)
     SLEPC_DIR ?= $(shell for n in SLEPc slepc; do $(PKG_CONFIG) --variable=prefix $$n 2>/dev/null && break; done)
   endif
   hops_slepcdirs := $(if $(SLEPC_DIR),$(if $(PETSC_ARCH),$(SLEPC_DIR)/$(PETSC_ARCH)) $(SLEPC_DIR))
@@ -24,14 +25,14 @@ ifneq ($(hops_slepcroot),)
   endif
 endif
 
-# Fortran: PETSc's modules, which its own compiler reads. CMake, for a program that finds hops by it
-ifneq ($(and $(FC),$(wildcard $(hops_petscroot)/include/petscksp.mod $(PETSC_DIR)/include/petscksp.mod)),)
+# Fortran: PETSc's modules, which its own compiler reads; the program is one for real scalars. CMake, for a program that finds hops by it
+ifneq ($(and $(FC),$(filter real,$(PETSC_SCALAR)),$(wildcard $(hops_petscroot)/include/petscksp.mod $(PETSC_DIR)/include/petscksp.mod)),)
   others += $(if $(shell command -v $(firstword $(FC))),fortran)
 endif
 others += $(if $(shell command -v cmake),cmake)
 
 # deal.II, through its CMake files, where it has PETSc: that of the prefix DEAL_II_DIR, or the system's for the system's PETSc
-ifneq ($(or $(DEAL_II_DIR),$(filter-out command% environment%,$(origin PETSC_DIR))),)
+ifneq ($(or $(DEAL_II_DIR),$(hops_petscfound)),)
   hops_dealii := $(wildcard $(if $(DEAL_II_DIR),$(DEAL_II_DIR)/include,/usr/include)/deal.II/base/config.h)
   ifneq ($(and $(hops_dealii),$(filter cmake,$(others))),)
     others += $(if $(shell grep -s '^.define DEAL_II_WITH_PETSC' $(hops_dealii)),dealii)

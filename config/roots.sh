@@ -10,7 +10,7 @@ suite_of() {
   12) echo bookworm ;;
   13) echo trixie ;;
   unstable) echo sid ;;
-  64) (. /etc/os-release && echo "$VERSION_CODENAME") ;;
+  64 | complex) (. /etc/os-release && echo "$VERSION_CODENAME") ;;
   *) echo "$1" ;;
   esac
 }

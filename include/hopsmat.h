@@ -42,6 +42,10 @@
   not change. What reads the form (`PCLOR`, `PCPATCHFD`, `PCHOPSMG`, `MatPALiftEssential()`, blocks of fields)
   refuses a changed operator by `PETSC_ERR_SUP`; `PCLOR` takes a positive multiple for the form itself.
 
+  With complex scalars the form is real and acts on real and imaginary part; the factors of `MatScale()`,
+  `MatAXPY()` and the like may be complex, which makes a complex operator of two real forms; see
+  docs/guide/complex.md.
+
 .seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`, `MatPASetMass()`,
 `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
 M*/

@@ -70,7 +70,8 @@ PETSC_EXTERN const char *const HopsFamilies[];
 
   Note:
   The number of components is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor, rows of the upper
-  triangle: xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D).
+  triangle: xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D). With complex scalars the values are real: an
+  imaginary part is refused by `PETSC_ERR_SUP`; see docs/guide/complex.md.
 
 .seealso: `HopsCoefficientCreateConstant()`, `HopsCoefficientCreateCell()`, `HopsCoefficientCreateFunction()`,
           `HopsCoefficientCreateQuadrature()`, `HopsCoefficientCreateNodal()`, `MatPASetDiffusion()`,

@@ -5,6 +5,7 @@
 #include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopsboximpl.h>
+#include <hops/private/hopsrealhypre.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;
@@ -163,6 +164,9 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
   PetscCall(MatRegister(MATPA, MatCreate_PA));
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
+#if defined(HOPS_HYPRE)
+  PetscCall(PCRegister(PCHYPRE, PCCreate_HopsHypre));
+#endif
   PetscCall(MatRegister(MATHOPSINTERP, MatCreate_HopsInterp));
   PetscCall(PCRegister(PCHOPSMG, PCCreate_HopsMG));
   PetscCall(PCRegister(PCPATCHFD, PCCreate_PATCHFD));

@@ -94,7 +94,7 @@ static PetscErrorCode TeamLists(const HopsPatchLists *l, int idx[], int eidx[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscReal inv[], PetscInt *bad)
 {
   const int  b = 4;
   PetscReal *work;
@@ -114,7 +114,7 @@ static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TeamCondense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+static PetscErrorCode TeamCondense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscReal schur[],
                                    PetscInt *bad)
 {
   const int  b = 4;

@@ -13,10 +13,10 @@ typedef struct {
 } * Toy;
 
 /* an entry of a coefficient: a scalar, a diagonal, or the rows of an upper triangle */
-static PetscScalar ToyEntry(PetscInt dim, const HopsValues *kappa, PetscInt c, PetscInt q, PetscInt i, PetscInt j)
+static PetscReal ToyEntry(PetscInt dim, const HopsValues *kappa, PetscInt c, PetscInt q, PetscInt i, PetscInt j)
 {
-  const PetscScalar *v = kappa->v + c * kappa->cstride + q * kappa->pstride;
-  const PetscInt     a = PetscMin(i, j), b = PetscMax(i, j);
+  const PetscReal *v = kappa->v + c * kappa->cstride + q * kappa->pstride;
+  const PetscInt   a = PetscMin(i, j), b = PetscMax(i, j);
 
   if (kappa->nc <= dim) return i == j ? v[kappa->nc == 1 ? 0 : i] : 0.0;
   return v[a * dim - a * (a - 1) / 2 + b - a];
@@ -77,8 +77,8 @@ static PetscErrorCode ToyCell(Toy k, PetscInt c, const PetscReal in[], PetscReal
 }
 
 /* y += A x on cells c0..c1-1, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
-static PetscErrorCode ToyCells(Toy k, PetscBool diagonal, PetscInt c0, PetscInt c1, const PetscScalar x[], const PetscScalar xg[],
-                               PetscScalar y[], PetscScalar yg[])
+static PetscErrorCode ToyCells(Toy k, PetscBool diagonal, PetscInt c0, PetscInt c1, const PetscReal x[], const PetscReal xg[],
+                               PetscReal y[], PetscReal yg[])
 {
   const PetscInt ne = k->sp->ne, nT = k->sp->nT;
   PetscReal     *in = k->w, *out = k->w + ne;
@@ -105,7 +105,7 @@ static PetscErrorCode ToyApply(HopsOperator A, HopsPart part, const void *x, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ToyDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode ToyDiagonal(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   PetscFunctionBegin;
   PetscCall(ToyCells((Toy)A, PETSC_TRUE, 0, ((Toy)A)->sp->ncells, NULL, NULL, d, dg));

@@ -151,6 +151,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -lor_pc_type jacobi
 

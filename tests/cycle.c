@@ -450,6 +450,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   # on the host hypre runs all cycles
   testset:
     requires: hypre host

@@ -134,6 +134,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: 2d
     args: -dim 2 -order {{1 3 6}separate output}

@@ -217,10 +217,12 @@ int main(int argc, char **argv)
     diff_args: -j
     test:
       suffix: 2d
+      requires: real
       nsize: {{1 2 5}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 4
     test:
       suffix: 3d
+      requires: real
       nsize: {{1 3}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 1,1,1 -order 2
 

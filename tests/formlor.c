@@ -598,7 +598,7 @@ int main(int argc, char **argv)
       args: -what solve -dim {{2 3}} -order 3
     test:
       suffix: hypre
-      requires: hypre
+      requires: hypre real
       args: -what solve -pc_lor_mat_type hypre
     test:
       suffix: others

@@ -448,6 +448,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   # cells are unequal in every direction that has two of them. Without essential unknowns the masses reach both ends of their intervals
   test:
     suffix: 2d

@@ -420,6 +420,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: derivatives_2d
     nsize: {{1 3}}

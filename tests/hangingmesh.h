@@ -173,7 +173,7 @@ static inline PetscErrorCode HangConstraints(const HangMesh *m, PetscInt p, cons
       n    = 1;
     }
     if (most) HangKeep(n, most, w);
-    PetscCall(MatSetValues(*L, 1, &row, n, cols, w, INSERT_VALUES));
+    for (PetscInt k = 0; k < n; ++k) PetscCall(MatSetValue(*L, row, cols[k], w[k], INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*L, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*L, MAT_FINAL_ASSEMBLY));

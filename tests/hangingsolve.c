@@ -389,6 +389,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: patch_2d
     nsize: {{1 3}}

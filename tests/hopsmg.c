@@ -90,9 +90,9 @@ static PetscErrorCode Transpose(KSP ksp, HopsSpace sp)
   PetscCall(VecSetRandom(x, r));
   PetscCall(VecSetRandom(y, r));
   PetscCall(PCApply(pc, y, z));
-  PetscCall(VecDot(x, z, &s));
+  PetscCall(VecTDot(x, z, &s));
   PetscCall(PCApply(pc, x, z));
-  PetscCall(VecDot(y, z, &t));
+  PetscCall(VecTDot(y, z, &t));
   PetscCall(Say("symmetric", PetscAbsScalar(s - t) <= 1e-12 * PetscAbsScalar(s) ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
@@ -268,9 +268,9 @@ static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
   PetscCall(VecSetRandom(z, r));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(MatMult(P, x, y));
-  PetscCall(VecDot(z, y, &s));
+  PetscCall(VecTDot(z, y, &s));
   PetscCall(MatMultTranspose(P, z, w));
-  PetscCall(VecDot(w, x, &t));
+  PetscCall(VecTDot(w, x, &t));
   err[0] = TestWorse(err[0], PetscAbsScalar(s - t) / PetscAbsScalar(s));
   PetscCall(MatCreateHopsInterp(fine, coarse, &E));
   PetscCall(MatMult(E, y, w));
@@ -690,36 +690,42 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type hypre
     test:
       suffix: single
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
     test:
       suffix: single_full
-      requires: host
+      requires: host real
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 10 -mat_pa_q_1d 11 -pc_hopsmg_precision single -pc_mg_type full -ksp_type fgmres
     test:
       suffix: single_isa
       args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -hops_host_isa {{base avx2}}
-      requires: avx2
+      requires: avx2 real
     test:
       suffix: single_under
-      requires: host
+      requires: host real
       args: -precisions -inexact -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 5 -pc_hopsmg_coarsen p -mat_pa_q_1d {{5 6}separate output} -mat_pa_quadrature gauss
     test:
       suffix: single_gll
+      requires: real
       args: -precisions -inexact -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 5 -mat_pa_quadrature gll -pc_hopsmg_coarsen p
     test:
       suffix: single_patches
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision {{single double}} -scale 1
     test:
       suffix: single_patches_tiny
+      requires: real
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision double
     test:
       suffix: single_patches_all
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -ksp_type fgmres -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.2 -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 2 -mg_levels_pc_patchfd_type {{additive restricted}separate output} -scale 1
     test:
       suffix: single_patches_plate
+      requires: real
       args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -scale 1
     test:
       suffix: up
@@ -728,10 +734,12 @@ int main(int argc, char **argv)
       output_file: output/hopsmg_life.out
     test:
       suffix: up_single
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 2 -pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it {{1 9}separate output} -ksp_type fgmres -pc_hopsmg_precision {{double single}}
     test:
       suffix: up_single_patches
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_precision {{double single}} -ksp_type fgmres -scale 1
     test:
@@ -740,10 +748,12 @@ int main(int argc, char **argv)
       args: -life -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it {{1 2}separate output}
     test:
       suffix: reverse_single
+      requires: real
       nsize: {{1 3}}
       args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision {{single double}} -mg_levels_pc_patchfd_direction backward -pc_hopsmg_reverse -pc_hopsmg_precision {{single double}} -scale 1
     test:
       suffix: single_plate
+      requires: real
       nsize: 2
       args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_max_it 3
 
@@ -753,11 +763,13 @@ int main(int argc, char **argv)
 
     test:
       suffix: backends_2d
+      requires: real
       nsize: {{1 3}}
       args: -backends host,base -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 1 -mg_levels_esteig_ksp_type cg -orders 1,2,4
 
     test:
       suffix: backends_3d
+      requires: real
       nsize: {{1 2}}
       args: -backends host,base -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -dm_refine_hierarchy 1 -orders 1,2
 

@@ -320,6 +320,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     args: -malloc_dump 0
     filter: sed -e "s/back end cuda/back end host/"

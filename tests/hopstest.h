@@ -126,7 +126,13 @@ static inline PetscErrorCode TestMeshMapped(MPI_Comm comm, void (*map)(PetscInt,
     PetscCall(DMGetCoordinatesLocal(*dm, &x));
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetArray(x, &a));
-    for (PetscInt i = 0; i < n / dim; ++i) map(dim, a + i * dim);
+    for (PetscInt i = 0; i < n / dim; ++i) {
+      PetscReal y[3] = {0.0, 0.0, 0.0};
+
+      for (PetscInt d = 0; d < dim; ++d) y[d] = PetscRealPart(a[i * dim + d]);
+      map(dim, y);
+      for (PetscInt d = 0; d < dim; ++d) a[i * dim + d] = y[d];
+    }
     PetscCall(VecRestoreArray(x, &a));
     PetscCall(DMSetCoordinatesLocal(*dm, x));
   }
@@ -222,6 +228,7 @@ static inline PetscErrorCode TestDense(Mat A, PetscInt n, const PetscInt keep[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if !defined(PETSC_USE_COMPLEX)
 /* ascending eigenvalues of A x = lambda B x; A and B are destroyed */
 static inline PetscErrorCode TestEigenvalues(PetscInt n, PetscScalar A[], PetscScalar B[], PetscReal lambda[])
 {
@@ -237,3 +244,4 @@ static inline PetscErrorCode TestEigenvalues(PetscInt n, PetscScalar A[], PetscS
   PetscCall(PetscFree(work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#endif

@@ -29,12 +29,12 @@ static PetscErrorCode CreateMatrix(PetscInt rows, PetscReal mass, Mat *A)
 
 static PetscErrorCode SetUpLOR(void)
 {
-  HopsCoefficient one;
-  const PetscReal c = 1.0;
-  HopsSpace       sp;
-  DM              dm;
-  Mat             A;
-  PC              pc;
+  HopsCoefficient   one;
+  const PetscScalar c = 1.0;
+  HopsSpace         sp;
+  DM                dm;
+  Mat               A;
+  PC                pc;
 
   PetscFunctionBeginUser;
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_FALSE, &dm));
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    requires: hypre host
+    requires: hypre host real
     suffix: host
     nsize: 3
     args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -line_pc_hypre_boomeramg_coarsen_type PMIS -line_pc_hypre_boomeramg_interp_type ext+i -line_pc_hypre_boomeramg_P_max 4 -line_pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi -line_pc_hypre_boomeramg_relax_type_coarse l1scaled-Jacobi -line_pc_hypre_boomeramg_no_CF 1

@@ -437,7 +437,7 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -components 2 -petscspace_degree 3
     test:
       suffix: apart_hypre
-      requires: hypre
+      requires: hypre real
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -components 3 -petscspace_degree 2 -apart_mat_type hypre
     test:

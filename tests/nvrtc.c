@@ -96,6 +96,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     requires: nvrtc
 

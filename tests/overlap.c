@@ -157,10 +157,12 @@ int main(int argc, char **argv)
     output_file: output/overlap.out
     test:
       suffix: 2d
+      requires: real
       nsize: {{2 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,4 -over_hops_residual {{0 1}} -auxiliary {{0 1}}
     test:
       suffix: 3d
+      requires: real
       nsize: 3
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,2 -over_hops_residual {{0 1}}
 

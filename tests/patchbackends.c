@@ -270,6 +270,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     requires: host
     args: -backends host,{{toy base team}}

@@ -386,6 +386,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     requires: cuda
     test:

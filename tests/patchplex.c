@@ -710,6 +710,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: orientation
     args: -test orientation -dim 2 -order {{1 2 3 5}separate output}

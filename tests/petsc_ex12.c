@@ -54,6 +54,7 @@
     filter: awk '$1 == "HopsResidual" {print $1, ($2 > 1 ? "more than one" : $2)}'
     test:
       suffix: by_hops
+      requires: real
       nsize: {{1 2}}
       args: -hops_linear {{no auto}}
       output_file: output/petsc_ex12_by_hops.out
@@ -93,7 +94,7 @@
   # a singular matrix is not factored on BoomerAMG's coarsest level
   test:
     suffix: neumann_view
-    requires: host hypre
+    requires: host hypre real
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -dm_plex_simplex 0 -options_left 0 -run_type full -petscspace_degree 3 -bc_type {{dirichlet neumann}separate output} -dm_plex_boundary_label boundary -ksp_view
     filter: grep -o "Relax on coarse .*" | sort -u
 

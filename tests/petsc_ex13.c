@@ -57,7 +57,7 @@
       args: -dm_plex_box_faces 3,3 -dm_plex_box_bd periodic,none -potential_petscspace_degree 4
     test:
       suffix: hypremat
-      requires: hypre
+      requires: hypre real
       args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -pc_lor_mat_type hypre
     # no transfer between host and device in any iteration, however many there are: counts in both directions, of -log_view; the operator's set-up, in the first product, has some
     test:

@@ -283,6 +283,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -dm_plex_simplex 0 -dm_plex_separate_marker -petscpartitioner_type simple -f0_petscspace_degree {{1 3}} -f1_petscspace_degree 2
     test:

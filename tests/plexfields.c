@@ -543,6 +543,8 @@ static PetscErrorCode CreateReference(App *app, Data *d)
   PetscCall(VecSetRandom(d->u, d->rnd));
   PetscCall(VecSetRandom(d->ut, d->rnd));
   PetscCall(VecSetRandom(d->x, d->rnd));
+  PetscCall(VecRealPart(d->u)); /* at which Jacobians are real */
+  PetscCall(VecRealPart(d->ut));
   PetscCall(DMCreateMatrix(app->dm, &d->J));
   if (app->prec) PetscCall(DMCreateMatrix(app->dm, &d->JP));
   else d->JP = d->J;

@@ -316,6 +316,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscpartitioner_type simple -petscspace_degree 3 -aux_petscspace_degree 1 -dm_mat_type pa -hops_residual -pc_type lor -lor_pc_type bjacobi -lor_sub_pc_type lu -ksp_type cg -ksp_rtol 1e-12 -snes_error_if_not_converged
 

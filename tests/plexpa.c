@@ -435,6 +435,8 @@ int main(int argc, char **argv)
   PetscCall(VecSetRandom(u, rnd));
   PetscCall(VecSetRandom(ut, rnd));
   PetscCall(VecSetRandom(x, rnd));
+  PetscCall(VecRealPart(u)); /* at which Jacobians are real */
+  PetscCall(VecRealPart(ut));
   PetscCall(DMCreateMatrix(dm, &J));
   PetscCall(Reference(dm, shift, u, ut, J, z));
 

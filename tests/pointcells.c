@@ -547,6 +547,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     suffix: given
     requires: host

@@ -108,6 +108,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     args: -source ${HOPS_SOURCE}/tests/pointcheck.c -other ${HOPS_SOURCE}/tests/pointcheckother.h
 

@@ -363,6 +363,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     output_file: output/pointcoefficient.out
     args: -dm_plex_simplex 0 -dm_plex_box_faces 4,3,2 -pc_type lor

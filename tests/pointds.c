@@ -83,6 +83,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
 
 TEST*/

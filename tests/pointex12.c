@@ -8,7 +8,7 @@
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   # coefficients of the operator and of the preconditioner: the host's, and those of compiled functions
   testset:

@@ -8,7 +8,7 @@
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   # the operator's tensors and those of the preconditioner, whose components couple or not: the host's, and
   # those of compiled functions

@@ -266,6 +266,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     requires: host
     output_file: output/pointfaces.out

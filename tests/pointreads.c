@@ -295,6 +295,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -dm_plex_simplex 0 -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_mat_type pa -petscpartitioner_type simple
     test:

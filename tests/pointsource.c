@@ -144,6 +144,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   test:
     args: -source ${HOPS_SOURCE}/tests/pointsource.c
 

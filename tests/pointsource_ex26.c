@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   testset:
     args: -source ${PETSC_EXAMPLES}/snes/tutorials/ex26.c

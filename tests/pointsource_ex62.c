@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   testset:
     args: -source ${PETSC_EXAMPLES}/snes/tutorials/ex62.c

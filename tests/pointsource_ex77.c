@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   testset:
     args: -source ${PETSC_EXAMPLES}/snes/tutorials/ex77.c

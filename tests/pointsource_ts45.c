@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 /*TEST
 
   build:
-    requires: examples
+    requires: real examples
 
   testset:
     args: -source ${PETSC_EXAMPLES}/ts/tutorials/ex45.c

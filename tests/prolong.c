@@ -36,7 +36,7 @@ static PetscErrorCode Double(HopsSpace sp, PetscInt nc, const HopsConstraints *c
 {
   const PetscInt n = sp->nL - sp->nT;
   HopsProlong    P;
-  PetscScalar   *x, *xg, *y, *yg;
+  PetscReal     *x, *xg, *y, *yg;
   PetscReal      dot[2] = {0.0, 0.0}, wrong = 0.0;
 
   PetscFunctionBeginUser;

@@ -191,6 +191,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -dim 2 -cells 3,2 -order {{1 2 3 4 5 6 7 8 9 10 11 12}separate output}
 

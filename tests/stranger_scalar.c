@@ -371,14 +371,17 @@ int main(int argc, char **argv)
       args: -dm_plex_box_faces 3,3 -petscspace_degree 4 -hops_residual 0 -pc_type lor
     test:
       suffix: overlap
+      requires: real
       nsize: 3
       args: -dm_plex_box_faces 4,4 -petscspace_degree 3 -bc {{all vertices}} -mass 1 -dm_distribute_overlap {{1 2}} -pc_type lor
     test:
       suffix: overlap_operator
+      requires: real
       nsize: 3
       args: -dm_plex_box_faces 4,4 -petscspace_degree 3 -dm_distribute_overlap 1 -hops_residual 0 -pc_type lor
     test:
       suffix: overlap_patchfd
+      requires: real
       nsize: 2
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -petscspace_degree 2 -dm_distribute_overlap 1 -pc_type patchfd
 
@@ -438,6 +441,7 @@ int main(int argc, char **argv)
   # PETSc's assembled Jacobian counts the cells of the overlap on every rank
   test:
     suffix: overlap_assembled
+    requires: real
     nsize: 3
     args: -dll_append ${HOPS_LIB} -options_left 0 -hops_residual -pc_type jacobi -dm_plex_box_faces 4,4 -petscspace_degree 3
       -dm_distribute_overlap 1 -petsc_ci_portable_error_output

@@ -333,10 +333,12 @@ int main(int argc, char **argv)
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -prec
     test:
       suffix: overlap
+      requires: real
       nsize: 3
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -dm_distribute_overlap 1
     test:
       suffix: overlap_operator
+      requires: real
       nsize: 3
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -dm_distribute_overlap 1 -hops_residual 0
 

@@ -477,6 +477,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   # points fewer than nodes, as many, one more, more than kernels that know all sizes take; one to five components at once
   testset:
     requires: host cuda

@@ -99,7 +99,13 @@ static PetscErrorCode Mesh(DM *dm)
     PetscCall(DMGetCoordinatesLocal(*dm, &x));
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetArray(x, &a));
-    for (PetscInt i = 0; i < n; i += dim) TestCurve(dim, a + i);
+    for (PetscInt i = 0; i < n; i += dim) {
+      PetscReal y[3] = {0.0, 0.0, 0.0};
+
+      for (PetscInt d = 0; d < dim; ++d) y[d] = PetscRealPart(a[i + d]);
+      TestCurve(dim, y);
+      for (PetscInt d = 0; d < dim; ++d) a[i + d] = y[d];
+    }
     PetscCall(VecRestoreArray(x, &a));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -285,6 +285,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     requires: kokkos_kernels
     args: -dm_plex_box_faces 4,3,2 -dm_plex_separate_marker -dm_coord_petscspace_degree 2 -order 3

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
   PetscCall(HopsCoefficientSetDeviceContext(mu, sizeof(problem)));
   PetscCall(MatPASetDivDiv(A, mu));
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &(PetscScalar){problem.beta}, &beta));
   PetscCall(MatPASetMass(A, beta));
   PetscCall(HopsSpaceCreateVec(space, &x));
   PetscCall(VecDuplicate(x, &b));

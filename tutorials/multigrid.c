@@ -305,10 +305,11 @@ int main(int argc, char **argv)
       filter: grep condensed | sort -u
     test:
       suffix: patches_cells_cube_single
-      requires: host
+      requires: host real
       args: -dm_plex_dim 3 -coefficient cells -orders 2,3,5,6 -levels 2 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision single
     test:
       suffix: patches_single
+      requires: real
       nsize: {{1 3}}
       args: -orders 1,2,4 -levels 2,3 -dm_plex_box_faces 4,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision {{single double}}
     test:

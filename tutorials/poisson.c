@@ -54,8 +54,9 @@ static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
    k is constant */
 static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
-  Problem  *p = (Problem *)ctx;
-  PetscReal k, ax = 0.3, aKa = 0.0, xKa = 0.0;
+  Problem    *p = (Problem *)ctx;
+  PetscScalar k;
+  PetscReal   ax = 0.3, aKa = 0.0, xKa = 0.0;
 
   for (PetscInt i = 0; i < dim; ++i) {
     ax += a[i] * x[i];
@@ -87,7 +88,7 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
     PetscBool          isdg;
 
     PetscCall(DMPlexGetCellCoordinates(dm, c, &isdg, &n, &array, &x));
-    for (PetscInt i = 0; i < n; ++i) mean[i % dim] += x[i] * dim / n;
+    for (PetscInt i = 0; i < n; ++i) mean[i % dim] += PetscRealPart(x[i]) * dim / n;
     values[c - cStart] =
       (PetscInt)(PetscFloorReal(2.0 * mean[0]) + PetscFloorReal(2.0 * mean[1]) + PetscFloorReal(2.0 * mean[2])) % 2 ? 1000.0 : 1.0;
     PetscCall(DMPlexRestoreCellCoordinates(dm, c, &isdg, &n, &array, &x));
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
     PetscCall(HopsCoefficientSetDeviceContext(kappa, sizeof(problem)));
   }
   PetscCall(MatPASetDiffusion(A, kappa));
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &(PetscScalar){problem.reaction}, &c));
   if (problem.reaction != 0.0) PetscCall(MatPASetMass(A, c));
   if (boundary == ROBIN) PetscCall(AddRobin(space, label, A));
   PetscCall(HopsSpaceCreateVec(space, &x));

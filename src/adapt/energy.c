@@ -23,7 +23,7 @@ static PetscErrorCode CellError(HopsFlux *fl, const HopsBasis *gauss, HopsPointF
     for (PetscInt i = 0; i < dim; ++i) sum += e[i] * Ke[i];
     if (fl->m.nc) {
       PetscCall((*u)(dim, fl->x + q * dim, 1, &v, ctx));
-      sum += PetscRealPart(fl->m.v[q * fl->m.pstride]) * PetscSqr(fl->v[q] - PetscRealPart(v));
+      sum += fl->m.v[q * fl->m.pstride] * PetscSqr(fl->v[q] - PetscRealPart(v));
     }
     *error2 +=
       sum * fl->det[q] * gauss->weights[q % Q] * gauss->weights[q / Q % Q] * (dim == 3 ? gauss->weights[q / (Q * Q)] : 1.0);
@@ -57,12 +57,12 @@ static PetscErrorCode CellError(HopsFlux *fl, const HopsBasis *gauss, HopsPointF
 PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPointFunction u, HopsPointFunction grad, void *ctx,
                                            Vec cells, PetscReal *error)
 {
-  const PetscScalar *a;
-  PetscScalar       *out = NULL;
-  PetscReal          sum = 0.0;
-  HopsBasis          gauss, geom;
-  HopsCoefficient    kappa = NULL, mass = NULL;
-  HopsFlux           fl;
+  const PetscReal *a;
+  PetscScalar     *out = NULL;
+  PetscReal        sum = 0.0;
+  HopsBasis        gauss, geom;
+  HopsCoefficient  kappa = NULL, mass = NULL;
+  HopsFlux         fl;
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -82,7 +82,7 @@ PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPo
   PetscCall(HopsSpaceBringMesh(space));
   PetscCall(HopsBasisCreate(space->order + 1, space->order + 4, PETSC_FALSE, &gauss));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &gauss, &geom));
-  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsHostVecGetPartRead(x, 0, &a));
   PetscCall(HopsFluxCreate(space, kappa, mass, a, &fl));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscReal e;
@@ -93,7 +93,7 @@ PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPo
     if (out) out[space->cell[c] - space->cstart] = PetscSqrtReal(e);
   }
   PetscCall(HopsFluxDestroy(&fl));
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, 0, &a));
   PetscCall(HopsBasisDestroy(&gauss));
   PetscCall(HopsBasisDestroy(&geom));
   if (cells) PetscCall(VecRestoreArray(cells, &out));

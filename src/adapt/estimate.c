@@ -10,6 +10,8 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
   Mat_PA   *pa;
 
   PetscFunctionBegin;
+  PetscCheck(HOPS_PARTS == 1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "%s needs real scalars, which this PETSc has not: use one that has (Debian: libpetsc-real-dev)", what);
   PetscCheck(sp->family == HOPS_H1, comm, PETSC_ERR_SUP,
              "%s is for H1, and the space is in %s: give an indicator of your own to HopsSpaceMark()", what,
              HopsFamilies[sp->family]);
@@ -90,15 +92,15 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
 PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimateType type, HopsPointFunction f,
                                       HopsPointFunction flux, void *ctx, Vec eta)
 {
-  HopsCoefficient    kappa = NULL, mass = NULL;
-  HopsSpace          nodes;
-  HopsFlux           fl;
-  HopsFacetSides     sides;
-  PetscInt          *where;
-  const PetscScalar *a;
-  PetscScalar       *out;
-  PetscReal         *eta2;
-  char               why[HOPS_WHY_LENGTH] = "";
+  HopsCoefficient  kappa = NULL, mass = NULL;
+  HopsSpace        nodes;
+  HopsFlux         fl;
+  HopsFacetSides   sides;
+  PetscInt        *where;
+  const PetscReal *a;
+  PetscScalar     *out;
+  PetscReal       *eta2;
+  char             why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -113,7 +115,7 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   PetscCall(PetscLogEventBegin(HopsEvent.estimate, space, x, 0, 0));
   PetscCall(HopsSpaceGetAllNodes(space, &nodes, &where));
   PetscCall(PetscCalloc1(space->ncells, &eta2));
-  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsHostVecGetPartRead(x, 0, &a));
   PetscCall(HopsFluxCreate(space, kappa, mass, a, &fl));
   if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2, why));
   else {
@@ -123,7 +125,7 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
     PetscCall(HopsFacetSidesDestroy(&sides));
   }
   PetscCall(HopsFluxDestroy(&fl));
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, 0, &a));
   PetscCall(VecSet(eta, 0.0)); /* cells of an overlap are no cells of the space */
   PetscCall(VecGetArray(eta, &out));
   for (PetscInt c = 0; c < space->ncells; ++c) out[space->cell[c] - space->cstart] = PetscSqrtReal(eta2[c]);

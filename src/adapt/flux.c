@@ -21,7 +21,7 @@ static PetscErrorCode CreateRule(PetscInt P, const HopsBasis *gauss, PetscBool h
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficient mass, const PetscScalar x[], HopsFlux *fl)
+PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficient mass, const PetscReal x[], HopsFlux *fl)
 {
   const PetscInt  dim = sp->dim, P = sp->order + 1;
   const PetscReal middle = 0.0;
@@ -43,7 +43,7 @@ PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficie
     PetscMalloc6(fl->Q, &fl->weight, sp->nL - sp->nT, &fl->xg, sp->ne, &fl->u, nq, &fl->v, nq * dim, &fl->grad, 2 * nq, &fl->work));
   PetscCall(PetscMalloc5(nq * dim, &fl->x, nq * dim * dim, &fl->J, nq * dim * dim, &fl->Ji, nq, &fl->det, nq * dim, &fl->F));
   PetscCall(PetscArraycpy(fl->weight, gauss.weights, fl->Q));
-  PetscCall(HopsSpaceGlobalToLocal(sp, x, fl->xg));
+  PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, fl->xg));
   PetscCall(HopsBasisDestroy(&gauss));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,7 +63,7 @@ PetscErrorCode HopsFluxDestroy(HopsFlux *fl)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScalar K[], const PetscReal g[], PetscReal F[])
+void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscReal K[], const PetscReal g[], PetscReal F[])
 {
   for (PetscInt i = 0; i < dim; ++i) F[i] = nc > dim ? 0.0 : K[nc == 1 ? 0 : i] * g[i];
   if (nc <= dim) return;
@@ -96,7 +96,7 @@ static PetscErrorCode Geometry(HopsFlux *fl, PetscInt c, PetscInt nq, const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFluxCell(HopsFlux *fl, PetscInt c, const HopsBasis *rule, const HopsBasis *geom, const PetscScalar x[])
+PetscErrorCode HopsFluxCell(HopsFlux *fl, PetscInt c, const HopsBasis *rule, const HopsBasis *geom, const PetscReal x[])
 {
   HopsSpace        sp  = fl->sp;
   const PetscInt   dim = sp->dim, P = rule->P, Q = rule->Q, nq = HopsPower(Q, dim);

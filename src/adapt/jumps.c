@@ -4,9 +4,9 @@
 /* What the sides of a rank have, [n][nq] at the points of their frames: the flux out of the cell, the other
    side's, and weight times surface element; and their diameters */
 typedef struct {
-  PetscInt     nq;
-  PetscScalar *out, *other;
-  PetscReal   *area, *diameter;
+  PetscInt   nq;
+  PetscReal *out, *other;
+  PetscReal *area, *diameter;
 } Traces;
 
 /* Where point i of a side is among those of a direction along it, of a rule that has halves or not; i < 0:
@@ -51,7 +51,7 @@ static void SideDiameter(const HopsFlux *fl, const HopsFacetSide *s, PetscReal *
 /* The flux out of the cell at the points of a side. On the boundary the given one is subtracted; essential
    facets have none */
 static PetscErrorCode SideTrace(HopsFlux *fl, const HopsFacetSide *s, HopsPointFunction flux, void *ctx, PetscBool essential,
-                                PetscScalar out[], PetscReal area[])
+                                PetscReal out[], PetscReal area[])
 {
   const PetscInt dim = fl->sp->dim, Q = fl->Q, nq = HopsPower(Q, dim - 1), d = s->face / 2;
 
@@ -73,7 +73,7 @@ static PetscErrorCode SideTrace(HopsFlux *fl, const HopsFacetSide *s, HopsPointF
     if (essential) out[k] = 0.0;
     else if (flux) {
       PetscCall((*flux)(dim, fl->x + q * dim, 1, &g, ctx));
-      out[k] -= g;
+      out[k] -= PetscRealPart(g);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +125,7 @@ static PetscErrorCode AddResidual(HopsFlux *fl, HopsPointFunction f, void *ctx, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSides *s, const PetscScalar x[], PetscBool residual,
+static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSides *s, const PetscReal x[], PetscBool residual,
                                  HopsPointFunction f, HopsPointFunction flux, void *ctx, Traces *t, PetscReal eta2[])
 {
   const PetscInt dim = sp->dim, nf = HopsPower(sp->order + 1, dim - 1);
@@ -161,7 +161,7 @@ static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsEstimateJumps(HopsSpace sp, HopsFlux *fl, const HopsFacetSides *s, const PetscScalar x[], PetscBool residual,
+PetscErrorCode HopsEstimateJumps(HopsSpace sp, HopsFlux *fl, const HopsFacetSides *s, const PetscReal x[], PetscBool residual,
                                  HopsPointFunction f, HopsPointFunction flux, void *ctx, PetscReal eta2[])
 {
   Traces       t = {.nq = HopsPower(fl->Q, sp->dim - 1)};
@@ -171,7 +171,7 @@ PetscErrorCode HopsEstimateJumps(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
   PetscCall(PetscMalloc4(s->n * t.nq, &t.out, s->n * t.nq, &t.other, s->n * t.nq, &t.area, s->n, &t.diameter));
   PetscCall(FillTraces(sp, fl, s, x, residual, f, flux, ctx, &t, eta2));
   PetscCall(PetscArrayzero(t.other, s->n * t.nq));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)t.nq, MPIU_SCALAR, &unit));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)t.nq, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFBcastBegin(s->others, unit, t.out, t.other, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(s->others, unit, t.out, t.other, MPI_REPLACE));

@@ -3,8 +3,8 @@
 #include <hops/private/hopsvalues.h>
 
 /* sum[l][dim + 1] over the cells of Lambda^T M F and, last, Lambda^T M 1, M the diagonal mass at the nodes */
-static PetscErrorCode AddCells(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, const PetscInt where[], const PetscScalar x[],
-                               PetscScalar sum[])
+static PetscErrorCode AddCells(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, const PetscInt where[], const PetscReal x[],
+                               PetscReal sum[])
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, ne = sp->ne;
   HopsBasis      gll, geom;
@@ -33,16 +33,16 @@ static PetscErrorCode AddCells(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, cons
 }
 
 /* sum[nL][dim + 1] becomes the average at all entries: sums of owners, which others get */
-static PetscErrorCode Average(HopsSpace nodes, PetscScalar sum[])
+static PetscErrorCode Average(HopsSpace nodes, PetscReal sum[])
 {
   const PetscInt n      = nodes->dim + 1;
-  PetscScalar   *ghosts = sum + nodes->nT * n;
+  PetscReal     *ghosts = sum + nodes->nT * n;
   MPI_Datatype   unit;
   PetscSF        sf;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceGetElementSF(nodes, &sf));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)n, MPIU_SCALAR, &unit));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)n, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFReduceBegin(sf, unit, ghosts, sum, MPIU_SUM));
   PetscCall(PetscSFReduceEnd(sf, unit, ghosts, sum, MPIU_SUM));
@@ -55,7 +55,7 @@ static PetscErrorCode Average(HopsSpace nodes, PetscScalar sum[])
 }
 
 /* e . K^-1 e, K positive definite: by the triangle of Cholesky's factors */
-static PetscReal InverseNorm(PetscInt dim, PetscInt nc, const PetscScalar k[], PetscReal e[])
+static PetscReal InverseNorm(PetscInt dim, PetscInt nc, const PetscReal k[], PetscReal e[])
 {
   PetscReal K[9], sum = 0.0;
 
@@ -85,10 +85,10 @@ static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], Pe
   PetscFunctionBegin;
   for (PetscInt d = 0; d < dim; ++d) PetscCall(HopsTensorApply(dim, n, rule->P, M, S + d * fl->sp->ne, s + d * nq, fl->work));
   for (PetscInt k = 0; k < HopsPower(fl->Q, dim); ++k) {
-    const PetscInt     i[3] = {k % fl->Q, k / fl->Q % fl->Q, k / (fl->Q * fl->Q)};
-    const PetscInt     q    = 1 + i[0] + n * (1 + i[1]) + (dim == 3 ? n * n * (1 + i[2]) : 0);
-    const PetscScalar *K    = fl->k.v + q * fl->k.pstride;
-    PetscReal          e[3];
+    const PetscInt   i[3] = {k % fl->Q, k / fl->Q % fl->Q, k / (fl->Q * fl->Q)};
+    const PetscInt   q    = 1 + i[0] + n * (1 + i[1]) + (dim == 3 ? n * n * (1 + i[2]) : 0);
+    const PetscReal *K    = fl->k.v + q * fl->k.pstride;
+    PetscReal        e[3];
 
     if (!HopsPointIsPositive((int)dim, (int)fl->k.nc, K, 0.0)) {
       PetscCall(HopsRefuse(why,
@@ -104,11 +104,11 @@ static PetscErrorCode Distance(HopsFlux *fl, PetscInt c, const PetscReal S[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsEstimateRecovered(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, const PetscInt where[], const PetscScalar x[],
+PetscErrorCode HopsEstimateRecovered(HopsSpace sp, HopsFlux *fl, HopsSpace nodes, const PetscInt where[], const PetscReal x[],
                                      PetscReal eta2[], char why[])
 {
   const PetscInt dim = sp->dim, ne = sp->ne;
-  PetscScalar   *sum;
+  PetscReal     *sum;
   PetscReal     *S, *s;
 
   PetscFunctionBegin;

@@ -49,8 +49,8 @@ static PetscErrorCode CreateNodal(Matrices *m, const PetscReal z[], PetscInt upp
 static PetscErrorCode CreateProjections(Matrices *m)
 {
   const PetscInt P = m->P, Pold = m->Pold, Q = PetscMax(P, Pold);
-  PetscReal     *M, *y;
-  PetscScalar   *N;
+  PetscScalar   *M, *N; /* as LAPACK has them */
+  PetscReal     *y;
   PetscBLASInt   n, nrhs, info;
   HopsBasis      own, parent;
 
@@ -77,7 +77,7 @@ static PetscErrorCode CreateProjections(Matrices *m)
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Mass of a cell: LAPACK potrs returned %d", (int)info);
   for (PetscInt h = 0; h < 2; ++h)
     for (PetscInt i = 0; i < P; ++i)
-      for (PetscInt j = 0; j < Pold; ++j) m->coarsen[h][i * Pold + j] = N[(h * Pold + j) * P + i];
+      for (PetscInt j = 0; j < Pold; ++j) m->coarsen[h][i * Pold + j] = PetscRealPart(N[(h * Pold + j) * P + i]);
   PetscCall(HopsBasisDestroy(&own));
   PetscCall(PetscFree3(M, y, N));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,38 +124,38 @@ static void Corners(HopsSpace sp, PetscInt c, PetscReal corner[])
 }
 
 /* have[n][ne + 2^dim dim]: values and corners of the old cells of relations */
-static PetscErrorCode BringCells(HopsSpace old, Vec x, PetscInt n, const PetscInt relations[], PetscScalar *have[])
+static PetscErrorCode BringCells(HopsSpace old, PetscInt part, Vec x, PetscInt n, const PetscInt relations[], PetscReal *have[])
 {
-  const PetscInt     size = old->ne + (old->dim << old->dim);
-  const PetscScalar *a;
-  PetscScalar       *xg, *mine;
-  PetscReal          corner[24];
-  PetscInt          *cells;
-  HopsHanging        h = {0};
-  MPI_Datatype       unit;
-  PetscLayout        layout;
-  PetscSF            sf;
+  const PetscInt   size = old->ne + (old->dim << old->dim);
+  const PetscReal *a;
+  PetscReal       *xg, *mine;
+  PetscReal        corner[24];
+  PetscInt        *cells;
+  HopsHanging      h = {0};
+  MPI_Datatype     unit;
+  PetscLayout      layout;
+  PetscSF          sf;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(old->ncaller * size, &mine));
   PetscCall(PetscMalloc2(old->nL - old->nT, &xg, n, &cells));
   PetscCall(PetscMalloc1(n * size, have));
   if (old->hanging) PetscCall(HopsHangingCreate(HOPS_H1, old->dim, old->order, &h));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(old, a, xg));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsSpaceGlobalToLocal(old, part, a, xg));
   for (PetscInt c = 0; c < old->ncells; ++c) {
-    PetscScalar *u = mine + (old->cell[c] - old->cstart) * size;
+    PetscReal *u = mine + (old->cell[c] - old->cstart) * size;
 
     HopsGatherCell(old, c, &h, a, xg, u);
     Corners(old, c, corner);
     for (PetscInt i = 0; i < size - old->ne; ++i) u[old->ne + i] = corner[i];
   }
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
   for (PetscInt i = 0; i < n; ++i) cells[i] = relations[i * HOPS_RELATION + 1];
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)old), old->ncaller, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)old), &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, cells));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)size, MPIU_SCALAR, &unit));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)size, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFBcastBegin(sf, unit, mine, *have, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, unit, mine, *have, MPI_REPLACE));
@@ -243,7 +243,7 @@ static PetscBool Fits(PetscInt dim, PetscInt child, PetscInt k, const PetscReal 
 
 /* v[ncaller][ne]: the values of new cells, in their own nodes; why[]: what does not lie as relations say */
 static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, PetscInt n, const PetscInt relations[],
-                                const PetscScalar have[], PetscReal v[], char why[])
+                                const PetscReal have[], PetscReal v[], char why[])
 {
   const PetscInt dim = sp->dim, size = old->ne + (dim << dim);
   PetscReal     *out, *work, corner[24];
@@ -253,9 +253,9 @@ static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, 
   PetscCall(PetscMalloc3(sp->ne, &out, 2 * PetscMax(sp->ne, old->ne), &work, sp->ncaller, &where));
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt     c = relations[i * HOPS_RELATION], child = relations[i * HOPS_RELATION + 2], k = ChildOf(old, child);
-    const PetscScalar *u = have + i * size, *ends = u + old->ne;
-    const PetscReal   *M[3];
+    const PetscInt   c = relations[i * HOPS_RELATION], child = relations[i * HOPS_RELATION + 2], k = ChildOf(old, child);
+    const PetscReal *u = have + i * size, *ends = u + old->ne;
+    const PetscReal *M[3];
 
     Corners(sp, where[c], corner);
     if (!Fits(dim, child, k, child >= -1 ? corner : ends, child >= -1 ? ends : corner))
@@ -273,18 +273,18 @@ static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, 
 }
 
 /* y: the mean of what cells have for their own nodes */
-static PetscErrorCode Gather(HopsSpace sp, const PetscReal v[], Vec y)
+static PetscErrorCode Gather(HopsSpace sp, PetscInt part, const PetscReal v[], Vec y)
 {
   const PetscInt ng = sp->nL - sp->nT;
-  PetscScalar   *a, *count, *ag, *countg;
+  PetscReal     *a, *count, *ag, *countg;
   HopsHanging    h = {0};
   PetscBool     *on;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc4(sp->nT, &count, ng, &ag, ng, &countg, sp->ne, &on));
   if (sp->hanging) PetscCall(HopsHangingCreate(HOPS_H1, sp->dim, sp->order, &h));
-  PetscCall(VecSet(y, 0.0));
-  PetscCall(VecGetArray(y, &a));
+  if (!part) PetscCall(VecSet(y, 0.0));
+  PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_READ_WRITE, &a));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscReal *e = v + (sp->cell[c] - sp->cstart) * sp->ne;
 
@@ -301,9 +301,9 @@ static PetscErrorCode Gather(HopsSpace sp, const PetscReal v[], Vec y)
   PetscCall(HopsProlongTransposeEnd(sp->hostP, ag, a));
   PetscCall(HopsProlongTransposeBegin(sp->hostP, countg, count));
   PetscCall(HopsProlongTransposeEnd(sp->hostP, countg, count));
-  for (PetscInt i = 0; i < sp->nT; ++i) a[i] /= PetscMax(PetscRealPart(count[i]), 1.0);
-  for (PetscInt e = 0; e < sp->ness; ++e) a[sp->essT[e]] = sp->cvals[sp->essC[e] - sp->nT - sp->nG];
-  PetscCall(VecRestoreArray(y, &a));
+  for (PetscInt i = 0; i < sp->nT; ++i) a[i] /= PetscMax(count[i], 1.0);
+  for (PetscInt e = 0; e < sp->ness; ++e) a[sp->essT[e]] = sp->cvals[part * sp->nC + sp->essC[e] - sp->nT - sp->nG];
+  PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_READ_WRITE, &a));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree4(count, ag, countg, on));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -357,12 +357,12 @@ static PetscErrorCode Gather(HopsSpace sp, const PetscReal v[], Vec y)
 PetscErrorCode HopsSpaceTransfer(HopsSpace old, Vec x, HopsSpace space, HopsTransferType type, PetscInt n,
                                  const PetscInt relations[], Vec y)
 {
-  MPI_Comm     comm;
-  PetscMPIInt  same;
-  PetscScalar *have;
-  PetscReal   *v;
-  Matrices     m;
-  char         why[HOPS_WHY_LENGTH] = "";
+  MPI_Comm    comm;
+  PetscMPIInt same;
+  PetscReal  *have;
+  PetscReal  *v;
+  Matrices    m;
+  char        why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   HopsValidHeader(old, HOPS_SPACE_CLASSID, 1);
@@ -387,12 +387,14 @@ PetscErrorCode HopsSpaceTransfer(HopsSpace old, Vec x, HopsSpace space, HopsTran
   PetscCall(HopsSpaceBringMesh(space));
   PetscCall(CheckRelations(old, space, n, relations));
   PetscCall(MatricesCreate(old->order + 1, space->order + 1, type, &m));
-  PetscCall(BringCells(old, x, n, relations, &have));
-  PetscCall(PetscCalloc1(space->ncaller * space->ne, &v));
-  PetscCall(MakeCells(old, space, &m, n, relations, have, v, why));
-  PetscCall(Gather(space, v, y));
-  PetscCall(PetscFree(v));
-  PetscCall(PetscFree(have));
+  for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
+    PetscCall(BringCells(old, part, x, n, relations, &have));
+    PetscCall(PetscCalloc1(space->ncaller * space->ne, &v));
+    PetscCall(MakeCells(old, space, &m, n, relations, have, v, why));
+    PetscCall(Gather(space, part, v, y));
+    PetscCall(PetscFree(v));
+    PetscCall(PetscFree(have));
+  }
   PetscCall(PetscFree5(m.keep, m.refine[0], m.refine[1], m.coarsen[0], m.coarsen[1]));
   PetscCall(PetscLogEventEnd(HopsEvent.transfer, old, x, y, 0));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));

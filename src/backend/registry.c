@@ -140,7 +140,7 @@ PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscScalar a[], Vec *x)
+PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscReal a[], Vec *x)
 {
   MPI_Comm comm = PetscObjectComm((PetscObject)sp);
 
@@ -152,7 +152,8 @@ PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscScalar a[], 
   }
 #endif
   if (sp->backend->host) {
-    PetscCall(VecCreateMPIWithArray(comm, 1, sp->nT, sp->N, a, x));
+    PetscCheck(HOPS_PARTS == 1, comm, PETSC_ERR_SUP, "Vectors on arrays of real numbers: this PETSc has complex scalars");
+    PetscCall(VecCreateMPIWithArray(comm, 1, sp->nT, sp->N, (const PetscScalar *)a, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(PETSC_HAVE_CUDA)

@@ -1,7 +1,7 @@
 /* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes and the edge functions between them,
    tabulated at Gauss, GLL or arbitrary points. */
 #include <hops/private/hopsimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 #include <petscdt.h>
 
 /* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the
@@ -165,8 +165,8 @@ PetscErrorCode HopsBasisCreateLimit(const HopsBasis *rule, PetscInt k, HopsBasis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscScalar v[],
-                                 PetscScalar out[])
+PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscReal v[],
+                                 PetscReal out[])
 {
   static const PetscReal c[HOPS_LIMIT_POINTS] = {3.0, -3.0, 1.0};
   const PetscInt         nq                   = HopsPower(rule->Q, dim);
@@ -199,7 +199,7 @@ PetscErrorCode HopsVertexEdgeMass(PetscInt P, PetscReal *h1)
   const PetscInt p = P - 1;
   HopsBasis      b;
   PetscReal     *lambda;
-  PetscScalar   *M, *work;
+  PetscReal     *M, *work;
   PetscBLASInt   n, lwork, info;
 
   PetscFunctionBegin;
@@ -212,7 +212,7 @@ PetscErrorCode HopsVertexEdgeMass(PetscInt P, PetscReal *h1)
       for (PetscInt j = 0; j < p; ++j)
         M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] *
                         PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
-  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("N", "U", &n, M, &n, lambda, work, &lwork, &info));
+  PetscCallBLAS("LAPACKsyev", HopsLAPACKsyev("N", "U", &n, M, &n, lambda, work, &lwork, &info));
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Eigenvalues of the edge functions' mass: LAPACK syev returned %d", (int)info);
   *h1 = lambda[p - 1];
   PetscCall(PetscFree3(M, lambda, work));

@@ -121,7 +121,7 @@ PetscBool HopsHangingIsOwn(const HopsHanging *h, unsigned mask, int node)
   return PETSC_TRUE;
 }
 
-void HopsHangingElement(const HopsHanging *h, unsigned mask, PetscScalar E[])
+void HopsHangingElement(const HopsHanging *h, unsigned mask, PetscReal E[])
 {
   const PetscInt np = h->ne;
 
@@ -129,7 +129,7 @@ void HopsHangingElement(const HopsHanging *h, unsigned mask, PetscScalar E[])
     for (PetscInt i = 0; i < np; ++i) HopsHangingApply(h, mask, PETSC_TRUE, E + i * np);
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt j = 0; j < i; ++j) {
-        const PetscScalar t = E[i * np + j];
+        const PetscReal t = E[i * np + j];
 
         E[i * np + j] = E[j * np + i];
         E[j * np + i] = t;

@@ -304,7 +304,7 @@ static PetscErrorCode HopsPlexBoundaryEvaluate(HopsPlexBoundary b, PetscInt dim,
 static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool derivative, Vec X, PetscReal t, PetscBool *all)
 {
   PetscObject      zero;
-  PetscScalar     *x;
+  PetscReal       *x;
   HopsPlexBoundary b;
 
   PetscFunctionBegin;
@@ -312,7 +312,7 @@ static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool deriv
   b = plex->boundary[derivative];
   PetscCall(HopsPlexBoundaryUpdate(dm, derivative, b));
   PetscCall(PetscObjectQuery((PetscObject)X, "__Vec_bc_zero__", &zero)); /* PETSc's multigrid asks for zeros so */
-  *all = b->plain && !(zero && b->left) ? PETSC_TRUE : PETSC_FALSE;
+  *all = HOPS_PARTS == 1 && b->plain && !(zero && b->left) ? PETSC_TRUE : PETSC_FALSE;
   if (*all) PetscCall(HopsSpaceHasVec(plex->space, X, all)); /* vectors of the DM lie where its space is */
   if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
   if (!b->found) PetscCall(HopsPlexBoundaryFind(dm, plex, b, &b->all));
@@ -320,7 +320,7 @@ static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool deriv
   if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexBoundaryEvaluate(b, plex->fields->dim, t, zero ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(HopsVecGetArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
-  PetscCall((*b->be->vector->SetEntries)(b->nentries, b->idx, b->values, x));
+  PetscCall((*b->be->vector->SetEntries)(b->nentries, b->idx, (const PetscReal *)b->values, x));
   PetscCall(HopsVecRestoreArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,8 +88,11 @@ PetscErrorCode HopsPlexParentsShare(DM dm, HopsPlexParents *parents, InsertMode 
   if (!*parents) PetscCall(Create(dm, s, parents));
   p = *parents;
   PetscCall(PetscMalloc2(p->nlocal, &mine, p->nlocal, &sum));
+  PetscCheck(HOPS_PARTS == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Adaptive meshes on several ranks (-dm_mat_type pa) are for real scalars: take one rank, or a PETSc with real "
+             "scalars");
   PetscCall(VecGetArray(X, &x));
-  for (PetscInt i = 0; i < p->nlocal; ++i) mine[i] = p->covered[i] != 0.0 ? x[i] : 0.0;
+  for (PetscInt i = 0; i < p->nlocal; ++i) mine[i] = p->covered[i] != 0.0 ? PetscRealPart(x[i]) : 0.0;
   PetscCall(Gather(p, mine, sum));
   for (PetscInt i = 0; i < p->nlocal; ++i) sum[i] = p->weight[i] > 0.0 ? sum[i] / p->weight[i] : 0.0;
   PetscCall(PetscArraycpy(mine, sum, p->nlocal));

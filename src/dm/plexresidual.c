@@ -128,7 +128,8 @@ PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
-  *can = PETSC_TRUE;
+  *can = HOPS_PARTS == 1 ? PETSC_TRUE : PETSC_FALSE; /* fields are interpolated as real numbers */
+  if (!*can) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexCoordinatesChanged(dm, &plex->coordinates, &moved));
   if (plex->fields && plex->section == section && !moved) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(dm, &dim));
@@ -459,7 +460,7 @@ static PetscErrorCode HopsResidualCell(HopsResidualCells *r, PetscInt c)
 }
 
 /* The same as values[field][component][node], for HopsPointCellsResidual() */
-static PetscErrorCode HopsResidualCellValues(void *ctx, PetscInt c, PetscScalar values[])
+static PetscErrorCode HopsResidualCellValues(void *ctx, PetscInt c, PetscReal values[])
 {
   HopsResidualCells *r    = (HopsResidualCells *)ctx;
   HopsFields         F    = r->plex->fields;
@@ -473,7 +474,7 @@ static PetscErrorCode HopsResidualCellValues(void *ctx, PetscInt c, PetscScalar 
     const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
 
     for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt g = 0; g < nc; ++g) values[g * np + F->node[f][i]] = elem[i * nc + g];
+      for (PetscInt g = 0; g < nc; ++g) values[g * np + F->node[f][i]] = PetscRealPart(elem[i * nc + g]);
     values += np * nc;
     elem += np * nc;
   }
@@ -491,7 +492,8 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
     PetscCall(
-      PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, "
+      PetscInfo(dm, "residual left to PETSc: scalars are complex, or the DM has other fields than continuous Lagrange ones with "
+                    "one tensor-product rule, "
                     "or residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

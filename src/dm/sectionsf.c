@@ -148,10 +148,10 @@ static PetscErrorCode HopsSectionBegin(PetscSF sf, MPI_Datatype unit, PetscMemTy
   PetscFunctionBegin;
   PetscCall(HopsSectionGet(sf, g));
   if (from == tot) PetscCall(HopsBackendOfMemory(from, &be));
-  *here =
-    be && unit == MPIU_SCALAR && (op == MPI_REPLACE || op == MPI_SUM || op == MPIU_SUM) && (*g)->npending < HOPS_SECTION_PENDING
-      ? PETSC_TRUE
-      : PETSC_FALSE;
+  *here = HOPS_PARTS == 1 && be && unit == MPIU_SCALAR && (op == MPI_REPLACE || op == MPI_SUM || op == MPIU_SUM) &&
+              (*g)->npending < HOPS_SECTION_PENDING
+            ? PETSC_TRUE
+            : PETSC_FALSE;
   if (*here) {
     PetscCall(HopsSectionSetBackend(*g, be));
     (*g)->pending[(*g)->npending++] = to;
@@ -174,7 +174,7 @@ static PetscErrorCode HopsSectionBcastBegin(PetscSF sf, MPI_Datatype unit, Petsc
   else {
     PetscCall((*g->be->memory->PoolMalloc)(g->nlocal * sizeof(PetscScalar), (void **)&all));
     PetscCall((*g->be->vector->Pack)(NULL, PETSC_SCALAR, g->nlocal, g->beinverse, global, all));
-    PetscCall((*g->be->vector->SetEntries)(g->n, g->beleaf, all, (PetscScalar *)local));
+    PetscCall((*g->be->vector->SetEntries)(g->n, g->beleaf, (const PetscReal *)all, (PetscReal *)local));
     PetscCall((*g->be->memory->PoolFree)((void **)&all));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,7 +46,7 @@ static PetscErrorCode HopsSidesCreate(const HopsBasis *basis, PetscInt *mid, Hop
 }
 
 /* out[n][Q^dim][nc]: the means of v[n][S^dim][nc] over the sides */
-static void HopsSidesMean(PetscInt dim, PetscInt Q, PetscInt mid, PetscInt n, PetscInt nc, const PetscScalar v[], PetscScalar out[])
+static void HopsSidesMean(PetscInt dim, PetscInt Q, PetscInt mid, PetscInt n, PetscInt nc, const PetscReal v[], PetscReal out[])
 {
   const PetscInt S = mid < Q ? Q + 1 : Q, nq = HopsPower(Q, dim), ns = HopsPower(S, dim);
 
@@ -68,12 +68,12 @@ static void HopsSidesMean(PetscInt dim, PetscInt Q, PetscInt mid, PetscInt n, Pe
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+                                                    const HopsBasis *basis, const PetscReal x[], PetscReal out[])
 {
   const PetscInt dim = sp->dim, nc = cf->nc;
   PetscInt       mid, ns;
   PetscReal     *y;
-  PetscScalar   *v;
+  PetscReal     *v;
   HopsBasis      sides, geom;
 
   PetscFunctionBegin;
@@ -82,7 +82,7 @@ static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpac
   PetscCall(PetscMalloc2(n * ns * dim, &y, n * ns * nc, &v));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &sides, &geom));
   PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, NULL));
-  for (PetscInt s = 0; s < n * ns; ++s) PetscCall((*cf->func)(dim, y + s * dim, nc, v + s * nc, cf->ctx));
+  for (PetscInt s = 0; s < n * ns; ++s) PetscCall(HopsEvaluateReal(cf->func, dim, y + s * dim, nc, v + s * nc, cf->ctx));
   HopsSidesMean(dim, basis->Q, mid, n, nc, v, out);
   PetscCall(HopsBasisDestroy(&sides));
   PetscCall(HopsBasisDestroy(&geom));
@@ -107,7 +107,7 @@ static PetscErrorCode HopsCoefficientEvaluateOn_Sides(HopsCoefficient cf, HopsSp
   PetscCall((*finer->evaluateon)(finer, sp, first, n, &sides, w, val, done));
   PetscCall(HopsBasisDestroy(&sides));
   if (*done && mid < basis->Q && val->pstride) {
-    PetscScalar *mean;
+    PetscReal *mean;
 
     PetscCall(HopsValuesBring(w, n, val));
     PetscCall(PetscMalloc1(size, &mean));
@@ -176,7 +176,8 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
   PetscInt      *h, *at, npts                                = 0;
   PetscReal     *pts;
   HopsBasis      rule, basis;
-  PetscScalar   *v, *work = NULL;
+  PetscReal     *work = NULL;
+  PetscScalar   *v;
   size_t         size = 0;
 
   PetscFunctionBegin;
@@ -205,8 +206,8 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
         }
         if (half != n->half[f]) continue;
         {
-          const PetscScalar *from = val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride;
-          PetscScalar       *to   = v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc;
+          const PetscReal *from = val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride;
+          PetscScalar     *to   = v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc;
 
           for (PetscInt k = 0; k < nc; ++k) to[k] += from[k] / nsides;
         }

@@ -41,7 +41,7 @@ PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const P
     PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP,
                "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
   PetscCall(PetscMalloc1(nc, &(*cf)->values));
-  PetscCall(PetscArraycpy((*cf)->values, values, nc));
+  PetscCall(HopsTakeReal(nc, values, (*cf)->values, "A coefficient"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,17 +76,18 @@ PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const Pet
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "cell", cf));
   (*cf)->nvcells = space->ncaller;
   PetscCall(PetscMalloc1(n, &(*cf)->values));
-  PetscCall(PetscArraycpy((*cf)->values, values, n));
+  PetscCall(HopsTakeReal(n, values, (*cf)->values, "A coefficient"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                       const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+                                                       const HopsBasis *basis, const PetscReal x[], PetscReal out[])
 {
   const PetscInt nq = HopsPower(basis->Q, sp->dim);
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n * nq; ++i) PetscCall((*cf->func)(sp->dim, x + i * sp->dim, cf->nc, out + i * cf->nc, cf->ctx));
+  for (PetscInt i = 0; i < n * nq; ++i)
+    PetscCall(HopsEvaluateReal(cf->func, sp->dim, x + i * sp->dim, cf->nc, out + i * cf->nc, cf->ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +166,7 @@ PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPoi
   vertices) it is the value at the nearest Gauss point, which keeps it positive.
 */
 static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                         const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+                                                         const HopsBasis *basis, const PetscReal x[], PetscReal out[])
 {
   const PetscInt dim = sp->dim, Q = basis->Q, nq = HopsPower(Q, dim), nv = HopsPower(cf->q_1d, dim);
   HopsBasis      own;
@@ -234,7 +235,7 @@ PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, Pet
   (*cf)->q_1d     = q_1d;
   (*cf)->evaluate = HopsCoefficientEvaluate_Quadrature;
   PetscCall(PetscMalloc1(n, &(*cf)->values));
-  PetscCall(PetscArraycpy((*cf)->values, values, n));
+  PetscCall(HopsTakeReal(n, values, (*cf)->values, "A coefficient"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,7 +274,7 @@ static PetscErrorCode HopsNodalCheck(HopsCoefficient cf, HopsSpace sp, PetscInt 
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_Nodal(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+                                                    const HopsBasis *basis, const PetscReal x[], PetscReal out[])
 {
   const PetscInt   dim = sp->dim, P = cf->q_1d, np = HopsPower(P, dim), nq = HopsPower(basis->Q, dim);
   const PetscReal *M[3];
@@ -288,7 +289,7 @@ static PetscErrorCode HopsCoefficientEvaluate_Nodal(HopsCoefficient cf, HopsSpac
   for (PetscInt d = 0; d < dim; ++d) M[d] = b.B;
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt k = 0; k < cf->nc; ++k) {
-      const PetscScalar *values = cf->values + (sp->cell[first + c] - sp->cstart) * np * cf->nc + k;
+      const PetscReal *values = cf->values + (sp->cell[first + c] - sp->cstart) * np * cf->nc + k;
 
       for (PetscInt i = 0; i < np; ++i) v[i] = PetscRealPart(values[i * cf->nc]);
       PetscCall(HopsTensorApply(dim, basis->Q, P, M, v, u, work));
@@ -349,7 +350,7 @@ PetscErrorCode HopsCoefficientCreateNodal(HopsSpace space, PetscInt nc, const Pe
   for (PetscInt i = 0; i < space->ncaller * space->ne; ++i) {
     const PetscInt node = i % space->ne, at = space->place ? space->place[node] : node;
 
-    PetscCall(PetscArraycpy((*cf)->values + (i - node + at) * nc, values + i * nc, nc));
+    PetscCall(HopsTakeReal(nc, values + i * nc, (*cf)->values + (i - node + at) * nc, "A coefficient"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,19 +24,19 @@ static PetscErrorCode HopsElasticDestroy(void *ctx)
 
 /* lambda + 2 mu; where elasticity is not positive (mu must be, and lambda + mu not negative) a negative
    value, which readers refuse: lambda + 2 mu and mu may hide it */
-static inline PetscScalar HopsElasticOwn(PetscScalar lambda, PetscScalar mu)
+static inline PetscReal HopsElasticOwn(PetscReal lambda, PetscReal mu)
 {
   const PetscReal m = PetscRealPart(mu), bulk = PetscRealPart(lambda) + m;
 
-  return m > 0.0 && bulk >= -1e-12 * m ? lambda + 2.0 * mu : -PetscAbsScalar(lambda) - PetscAbsScalar(mu);
+  return m > 0.0 && bulk >= -1e-12 * m ? lambda + 2.0 * mu : -PetscAbsReal(lambda) - PetscAbsReal(mu);
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_Elastic(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                      const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+                                                      const HopsBasis *basis, const PetscReal x[], PetscReal out[])
 {
   const HopsElastic *e       = (const HopsElastic *)cf->ctx;
   const PetscInt     nq      = HopsPower(basis->Q, sp->dim);
-  PetscScalar       *work[2] = {NULL, NULL};
+  PetscReal         *work[2] = {NULL, NULL};
   size_t             size[2] = {0, 0};
   HopsValues         v[2];
 
@@ -44,7 +44,7 @@ static PetscErrorCode HopsCoefficientEvaluate_Elastic(HopsCoefficient cf, HopsSp
   for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsCoefficientEvaluate(e->lame[i], sp, basis, first, n, &size[i], &work[i], &v[i]));
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt q = 0; q < nq; ++q) {
-      const PetscScalar lambda = v[0].v[c * v[0].cstride + q * v[0].pstride], mu = v[1].v[c * v[1].cstride + q * v[1].pstride];
+      const PetscReal lambda = v[0].v[c * v[0].cstride + q * v[0].pstride], mu = v[1].v[c * v[1].cstride + q * v[1].pstride];
 
       for (PetscInt d = 0; d < cf->nc; ++d) out[(c * nq + q) * cf->nc + d] = d == e->component ? HopsElasticOwn(lambda, mu) : mu;
     }

@@ -30,7 +30,7 @@ PetscErrorCode HopsFacetsCheckHanging(HopsSpace sp, const HopsFacets r)
 }
 
 static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[],
-                                          PetscScalar out[])
+                                          PetscReal out[])
 {
   PetscFunctionBegin;
   PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
@@ -41,7 +41,7 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
   for (PetscInt q = 0; q < nq; ++q) {
     if (alpha->evaluateface) {
       /* done by the caller, who knows the face */
-    } else if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
+    } else if (alpha->func) PetscCall(HopsEvaluateReal(alpha->func, sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
     else out[q] = alpha->nvcells ? alpha->values[sp->cell[cell] - sp->cstart] : alpha->values[0];
     PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP,
                "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT
@@ -52,7 +52,7 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
 }
 
 static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[],
-                                             const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+                                             const PetscInt faces[], HopsCoefficient alpha, PetscReal out[])
 {
   const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim - 1);
   HopsFaceBasis  geom;
@@ -75,9 +75,9 @@ static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basi
 }
 
 PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[],
-                                HopsCoefficient alpha, PetscScalar out[])
+                                HopsCoefficient alpha, PetscReal out[])
 {
-  PetscScalar *v;
+  PetscReal *v;
 
   PetscFunctionBegin;
   if (!basis->limit) {

@@ -82,7 +82,7 @@ static PetscReal HopsCellSize(PetscInt dim, PetscInt n, const PetscReal x[])
 
 /* The cells of this rank: position and value at the equispaced points of each cell, which VTK interpolates
    between */
-static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscReal x[], const PetscReal xg[], HopsVTUPiece *v)
 {
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis        basis, geom;
@@ -127,7 +127,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 }
 
 /* The same of H(curl), H(div) and L2: every cell has its own points, since the fields jump between cells */
-static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscReal x[], const PetscReal xg[], HopsVTUPiece *v)
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis      basis, geom;
@@ -341,35 +341,52 @@ static PetscErrorCode HopsVTUFillCells(HopsSpace sp, Vec cells, PetscReal v[])
 }
 
 /* cells and cellname may be NULL */
-static PetscErrorCode HopsVTUView(HopsSpace space, Vec x, const char name[], Vec cells, const char cellname[],
-                                  const char filename[])
+static PetscErrorCode HopsVTUViewPart(HopsSpace space, PetscInt part, Vec x, const char name[], Vec cells, const char cellname[],
+                                      const char filename[])
 {
-  HopsVTUPiece       v = {0};
-  const PetscScalar *a;
-  PetscScalar       *xg;
-  PetscInt           np, n;
+  HopsVTUPiece     v  = {0};
+  const PetscInt   np = HopsPower(space->order + 1, space->dim);
+  const PetscReal *a;
+  PetscReal       *xg;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
-  for (int k = 0; k < (cellname ? 2 : 1); ++k)
-    PetscCheck(!strpbrk(k ? cellname : name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
-               "The name %s has a character that XML reserves: leave out \", <, > and &", k ? cellname : name);
-  np = HopsPower(space->order + 1, space->dim);
-  PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
   v.ncells = space->ncells;
   v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
   PetscCall(PetscMalloc7(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
                          &v.offsets, v.ncells, &v.types, v.ncells, &v.rank, v.ncells, &v.cell));
   if (cells) PetscCall(HopsVTUFillCells(space, cells, v.cell));
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, part, a, xg));
   if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
   else PetscCall(HopsVTUFillField(space, a, xg, &v));
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
   PetscCall(PetscFree(xg));
   PetscCall(HopsVTUWrite(space, &v, name, cellname, filename));
   PetscCall(PetscFree7(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank, v.cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the imaginary part has a file of its own */
+static PetscErrorCode HopsVTUView(HopsSpace space, Vec x, const char name[], Vec cells, const char cellname[],
+                                  const char filename[])
+{
+  const char *end;
+  char        imaginary[PETSC_MAX_PATH_LEN];
+  PetscInt    n;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
+  for (int k = 0; k < (cellname ? 2 : 1); ++k)
+    PetscCheck(!strpbrk(k ? cellname : name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
+               "The name %s has a character that XML reserves: leave out \", <, > and &", k ? cellname : name);
+  PetscCall(HopsCount("numbers of the file's points", space->ncells, HopsPower(space->order + 1, space->dim), 3, &n));
+  PetscCall(HopsVTUViewPart(space, 0, x, name, cells, cellname, filename));
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  end = strrchr(filename, '.');
+  if (!end) end = filename + strlen(filename);
+  PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), "%.*s_imaginary%s", (int)(end - filename), filename, end));
+  PetscCall(HopsVTUViewPart(space, 1, x, name, cells, cellname, imaginary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -402,7 +419,10 @@ static PetscErrorCode HopsVTUView(HopsSpace space, Vec x, const char name[], Vec
 
   A file that cannot be opened or written is an error on all ranks.
 
-`HopsSpaceViewVTUCells()` adds a value for each cell.
+  `HopsSpaceViewVTUCells()` adds a value for each cell.
+
+  With complex scalars the file has the real part, and a second one, `_imaginary` before its `.vtu`, the
+  imaginary part.
 
 .seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeL2Error()`
 @*/

@@ -11,7 +11,7 @@
   has three entries c (two in 2D) in each summand. S is inverted as it is.
 */
 #include <hops/private/hopspatchimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 PetscErrorCode HopsPatchesAddCondensed(HopsPatches pt, const int side[3], PetscReal d[8][4])
 {
@@ -128,22 +128,22 @@ static PetscErrorCode Share(HopsPatches pt)
 }
 
 /* By LAPACK, patch by patch */
-static PetscErrorCode HostCondense(const HopsPatchModes *m, PetscInt ncond, const HopsPatchCondensed cond[], PetscScalar schur[],
+static PetscErrorCode HostCondense(const HopsPatchModes *m, PetscInt ncond, const HopsPatchCondensed cond[], PetscReal schur[],
                                    PetscInt *bad)
 {
   PetscFunctionBegin;
   *bad = -1;
   for (PetscInt k = 0; k < ncond && *bad < 0; ++k) {
-    PetscScalar   *S = schur + cond[k].offset;
+    PetscReal     *S = schur + cond[k].offset;
     const PetscInt n = cond[k].n;
     PetscBLASInt   bn, info;
 
     HopsPatchSchur(m, cond + k, S, 0, 1);
     PetscCall(PetscBLASIntCast(n, &bn));
-    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
+    PetscCallBLAS("LAPACKpotrf", HopsLAPACKpotrf("U", &bn, S, &bn, &info));
     if (info) *bad = k;
     else {
-      PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
+      PetscCallBLAS("LAPACKpotri", HopsLAPACKpotri("U", &bn, S, &bn, &info));
       PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
     }
     for (PetscInt i = 0; i < n; ++i)
@@ -170,13 +170,13 @@ PetscErrorCode HopsPatchesCondense(HopsPatches pt)
     pt->cond[k].offset = pt->nschur;
     pt->nschur += PetscSqr((size_t)n);
   }
-  PetscCall((*be->memory->Malloc)(pt->nschur * sizeof(PetscScalar), (void **)&pt->schur));
+  PetscCall((*be->memory->Malloc)(pt->nschur * sizeof(PetscReal), (void **)&pt->schur));
   PetscCall((*(be->patches ? be->patches->Condense : HostCondense))(&pt->modes, pt->ncond, pt->cond, pt->schur, &bad));
   PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
              "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or "
              "its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
   PetscCall(PetscInfo(pt->space,
                       "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall,
-                      pt->ncond, 1e-6 * pt->nschur * sizeof(PetscScalar)));
+                      pt->ncond, 1e-6 * pt->nschur * sizeof(PetscReal)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,7 @@
 /* Patches that are solved by the inverse of the operator's matrix: element matrices, where the cells live,
    and what is made of them. */
 #include <hops/private/hopspatchimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 /* -------------------------------------- element matrices -------------------------------------- */
 
@@ -92,7 +92,7 @@ static PetscErrorCode ElementMatrices(HopsPatchCells *pc, PetscInt n, const Pets
 /* ------------------------------------------ inverses ------------------------------------------ */
 
 /* By LAPACK, patch by patch */
-static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscReal inv[], PetscInt *bad)
 {
   int *row;
 
@@ -101,16 +101,16 @@ static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscCall(PetscMalloc1(m->nn, &row));
   for (PetscInt k = 0; k < m->n && *bad < 0; ++k) {
     const PetscInt n = m->size[k];
-    PetscScalar   *A = inv + m->offset[k];
+    PetscReal     *A = inv + m->offset[k];
     PetscBLASInt   bn, info;
 
     PetscCall(PetscBLASIntCast(n, &bn));
     HopsPatchAssemble(&m->nodes, (int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k],
                       m->cells, m->E, row, A, 0, 1);
-    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
+    PetscCallBLAS("LAPACKpotrf", HopsLAPACKpotrf("U", &bn, A, &bn, &info));
     if (info) *bad = k;
     else {
-      PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, A, &bn, &info));
+      PetscCallBLAS("LAPACKpotri", HopsLAPACKpotri("U", &bn, A, &bn, &info));
       PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
     }
     for (PetscInt i = 0; i < n; ++i)
@@ -135,7 +135,7 @@ static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[
                "use more ranks",
                nd, PETSC_INT_MAX);
   }
-  if (total) PetscCall((*pt->space->backend->memory->Malloc)((size_t)total * sizeof(PetscScalar), (void **)&pt->inv));
+  if (total) PetscCall((*pt->space->backend->memory->Malloc)((size_t)total * sizeof(PetscReal), (void **)&pt->inv));
   pt->ninv = (PetscInt)total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* Fast diagonalisation in 1D: the generalised eigenproblems of patches, equal ones stored once. */
 #include <hops/private/hopspatchimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 /* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at
    the seams, which cost a copy) */
@@ -86,7 +86,7 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
   Pencil(pt, l, PETSC_FALSE, A, M);
   for (PetscInt i = 0; i < n; ++i) diag[i] = M[i * n + i];
   if (pt->fuse) Pencil(pt, l, PETSC_TRUE, lambda + n, lambda + n + n * f->N);
-  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
+  PetscCallBLAS("LAPACKsygv", HopsLAPACKsygv(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
   /* M holds its Cholesky factor, which rounding may let through. Pivots are compared with their own diagonal
      entries, as coefficients of the line's cells may differ by any factor */
   for (PetscInt i = 0; i < n && info <= n; ++i)

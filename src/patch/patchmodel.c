@@ -41,9 +41,9 @@ static PetscErrorCode CellPoints(const HopsPatchCells *pc, PetscInt cell, const 
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < nq; ++i) {
-    const PetscScalar *kappa = k->nc ? k->v + c * k->cstride + i * k->pstride : NULL;
-    const PetscReal    w     = HopsPatchWeight(pts, (int)i);
-    PetscReal          Ji[9], KJ[9], det = HopsInverse(dim, J + (c * nq + i) * dim * dim, Ji);
+    const PetscReal *kappa = k->nc ? k->v + c * k->cstride + i * k->pstride : NULL;
+    const PetscReal  w     = HopsPatchWeight(pts, (int)i);
+    PetscReal        Ji[9], KJ[9], det = HopsInverse(dim, J + (c * nq + i) * dim * dim, Ji);
 
     if (!(det > 0)) PetscCall(HopsSpaceErrorCell(pc->space, cell, det));
     for (PetscInt a = 0; a < dim && k->nc; ++a) /* rows of J^-1 kappa */
@@ -118,7 +118,7 @@ static PetscErrorCode HostModels(HopsPatchCells *pc, const HopsBasis *one, Petsc
   HopsBasis       basis[2] = {*pc->basis, *one}, geom[2];
   HopsPatchPoints pts[2];
   size_t          ks = 0, ms = 0;
-  PetscScalar    *kw = NULL, *mw = NULL;
+  PetscReal      *kw = NULL, *mw = NULL;
   PetscReal      *J[2], *q, *gll, *w;
   PetscInt        chunk[2];
 
@@ -171,7 +171,7 @@ static PetscErrorCode CellRobin(HopsPatchCells *pc)
   PetscFunctionBegin;
   for (PetscInt i = 0; (in = HopsFormNext(pc->form, HOPS_BOUNDARY, &i));) {
     const HopsFacets r = in->facets;
-    PetscScalar     *a;
+    PetscReal       *a;
 
     PetscCall(PetscMalloc1(r->n * nq, &a));
     PetscCall(HopsFaceEvaluate(sp, pc->basis, r->n, r->cells, r->faces, in->coefficient, a));

@@ -118,7 +118,7 @@ static PetscErrorCode CopyState(Copies *c, const HopsPointState *s, HopsPointChe
 /* -------------------------------------------- the check -------------------------------------------- */
 
 /* Not-a-numbers and infinities must be the same */
-static PetscReal Difference(PetscScalar here, PetscScalar there)
+static PetscReal Difference(PetscReal here, PetscReal there)
 {
   if (PetscIsNanReal(here) && PetscIsNanReal(there)) return 0.0;
   if (PetscIsInfOrNanReal(here) || PetscIsInfOrNanReal(there)) return here == there ? 0.0 : PETSC_INFINITY;
@@ -126,7 +126,7 @@ static PetscReal Difference(PetscScalar here, PetscScalar there)
 }
 
 /* PETSc and C libraries write them in several ways */
-static PetscErrorCode Number(PetscScalar v, char s[], size_t len)
+static PetscErrorCode Number(PetscReal v, char s[], size_t len)
 {
   PetscFunctionBegin;
   if (PetscIsNanReal(v)) PetscCall(PetscStrncpy(s, "not-a-number", len));
@@ -134,7 +134,7 @@ static PetscErrorCode Number(PetscScalar v, char s[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Judge(const char name[], PetscInt n, PetscInt size, const PetscScalar here[], const PetscScalar there[],
+static PetscErrorCode Judge(const char name[], PetscInt n, PetscInt size, const PetscReal here[], const PetscReal there[],
                             char why[], size_t len)
 {
   PetscReal scale = 0.0, worst = 0.0;
@@ -181,7 +181,7 @@ static PetscErrorCode CheckFunction(const HopsBackendOps *be, HopsPointModule mo
   PetscCall((*be->points->Launch)(module, "HopsPointCheckAll", (s->n + 63) / 64, 64, launch));
   PetscCall(HopsPointStateEvaluate(s, f, here));
   PetscCall((*be->memory->Copy)(NULL, there, out, total * sizeof(PetscScalar), HOPS_COPY_OUT));
-  PetscCall(Judge(name, s->n, f->size, here, there, why, len));
+  PetscCall(Judge(name, s->n, f->size, (const PetscReal *)here, (const PetscReal *)there, why, len));
   PetscCall((*be->memory->Free)(&c.p[0]));
   PetscCall((*be->memory->Free)(&out));
   PetscCall(PetscFree2(here, there));
@@ -199,6 +199,7 @@ PetscErrorCode HopsPointCheck(const HopsBackendOps *be, HopsPointCode code, Pets
 
   PetscFunctionBegin;
   why[0] = '\0';
+  PetscCheck(HOPS_PARTS == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "Functions are compiled for real scalars alone");
   PetscCall(CheckText(code, n, f, &text));
   PetscCall((*be->points->Create)(code, text, PETSC_FALSE, &module, why, len));
   PetscCall(PetscFree(text));

@@ -107,8 +107,8 @@ PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf,
   PetscCall(Values(random, (size_t)n * s->aOff[NfAux], -scale, scale, &s->a));
   PetscCall(Values(random, (size_t)n * s->aOff[NfAux], -scale, scale, &s->a_t));
   PetscCall(Values(random, (size_t)n * s->aOff_x[NfAux], -scale, scale, &s->a_x));
-  PetscCall(Values(random, (size_t)n * dim, 0.0, 1.0, &s->x));
-  PetscCall(Values(random, (size_t)n * dim, -1.0, 1.0, &s->normal));
+  PetscCall(Values(random, (size_t)n * dim, 0.0, 1.0, (const PetscScalar **)&s->x));
+  PetscCall(Values(random, (size_t)n * dim, -1.0, 1.0, (const PetscScalar **)&s->normal));
   PetscCall(PetscRandomDestroy(&random));
   for (PetscInt i = 0; i < n; ++i) {
     PetscReal *normal = (PetscReal *)s->normal + (size_t)i * dim, length = 0.0;

@@ -116,7 +116,8 @@ PetscErrorCode HopsSpaceGlobalToElements(HopsSpace space, Vec x, PetscScalar e[]
   PetscCall(HopsSpaceCheckConforming(sp, "HopsSpaceGlobalToElements()", HOPS_ELEMENTS_REMEDY));
   PetscCall(HopsElementUnit(sp, x, &nc, &unit));
   PetscCall(PetscCalloc1((sp->nL - sp->nT) * nc, &other));
-  for (PetscInt i = 0; i < sp->nC && nc == 1; ++i) other[sp->nG + i] = sp->cvals[i];
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k)
+    for (PetscInt i = 0; i < sp->nC && nc == 1; ++i) HopsScalarSetPart(&other[sp->nG + i], k, sp->cvals[k * sp->nC + i]);
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(PetscSFBcastBegin(sp->elementsf, unit, a, other, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sp->elementsf, unit, a, other, MPI_REPLACE));

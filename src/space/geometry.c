@@ -43,7 +43,7 @@ PetscErrorCode HopsSpaceErrorCell(HopsSpace sp, PetscInt c, PetscReal det)
 }
 
 /* Room for the values of `n` cells at nq points */
-static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
+static PetscErrorCode HopsWork(size_t need, size_t *size, PetscReal **work)
 {
   PetscFunctionBegin;
   if (*size < need) {
@@ -56,7 +56,7 @@ static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
 
 /* values at the points of basis, w[n][Q^dim][nc] */
 static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
-                                                    PetscInt n, PetscScalar w[])
+                                                    PetscInt n, PetscReal w[])
 {
   const PetscInt nq = HopsPower(basis->Q, sp->dim);
   PetscReal     *x;
@@ -77,9 +77,9 @@ static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpac
 
 /* the same where values at points on faces are limits from inside of the cell */
 static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
-                                                   PetscInt n, PetscScalar w[])
+                                                   PetscInt n, PetscReal w[])
 {
-  PetscScalar *v;
+  PetscReal *v;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)n * HopsPower(basis->Q, sp->dim) * cf->nc, &v));
@@ -96,7 +96,7 @@ static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace
 }
 
 /* one value a cell */
-static PetscErrorCode HopsCoefficientEvaluateCells(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscScalar w[])
+static PetscErrorCode HopsCoefficientEvaluateCells(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscReal w[])
 {
   PetscFunctionBegin;
   PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
@@ -108,7 +108,7 @@ static PetscErrorCode HopsCoefficientEvaluateCells(HopsCoefficient cf, HopsSpace
 
 /* in the process's memory, by what works there */
 static PetscErrorCode HopsCoefficientEvaluateProcess(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
-                                                     PetscInt n, size_t *size, PetscScalar **work, HopsValues *val)
+                                                     PetscInt n, size_t *size, PetscReal **work, HopsValues *val)
 {
   const PetscInt np = cf && cf->evaluate ? HopsPower(basis->Q, sp->dim) : 1;
 
@@ -155,7 +155,7 @@ PetscErrorCode HopsCoefficientEvaluateOn(HopsCoefficient cf, HopsSpace sp, const
 }
 
 PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n,
-                                       size_t *size, PetscScalar **work, HopsValues *val)
+                                       size_t *size, PetscReal **work, HopsValues *val)
 {
   HopsValuesWork w = {.size = *size, .v = *work};
   PetscBool      done;
@@ -178,7 +178,7 @@ PetscErrorCode HopsValuesReserve(HopsValuesWork *w, const HopsBackendOps *be, si
   PetscFunctionBegin;
   if (n <= w->bsize) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*be->memory->PoolFree)((void **)&w->bv));
-  PetscCall((*be->memory->PoolMalloc)(n * sizeof(PetscScalar), (void **)&w->bv));
+  PetscCall((*be->memory->PoolMalloc)(n * sizeof(PetscReal), (void **)&w->bv));
   w->backend = be;
   w->bsize   = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +190,7 @@ PetscErrorCode HopsValuesBring(HopsValuesWork *w, PetscInt n, HopsValues *val)
 
   PetscFunctionBegin;
   PetscCall(HopsWork(size, &w->size, &w->v));
-  if (size) PetscCall((*w->backend->memory->Copy)(NULL, w->v, val->v, size * sizeof(PetscScalar), HOPS_COPY_OUT));
+  if (size) PetscCall((*w->backend->memory->Copy)(NULL, w->v, val->v, size * sizeof(PetscReal), HOPS_COPY_OUT));
   val->v       = w->v;
   val->memtype = PETSC_MEMTYPE_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,8 +205,8 @@ PetscErrorCode HopsValuesWorkFree(HopsValuesWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int HopsCellIsIndefinite(PetscInt dim, PetscInt nq, const HopsValues *k, const PetscScalar kv[], const HopsValues *m,
-                                const PetscScalar mv[])
+static int HopsCellIsIndefinite(PetscInt dim, PetscInt nq, const HopsValues *k, const PetscReal kv[], const HopsValues *m,
+                                const PetscReal mv[])
 {
   PetscReal size = 0.0;
 
@@ -234,8 +234,8 @@ PetscErrorCode HopsValuesCount(const HopsBackendOps *be, HopsValuesTest test, Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt c = 0; c < (same ? 1 : n); ++c) {
-    const PetscScalar *kv = k->v + c * k->cstride;
-    PetscReal          lo = PETSC_MAX_REAL, hi = PETSC_MIN_REAL;
+    const PetscReal *kv = k->v + c * k->cstride;
+    PetscReal        lo = PETSC_MAX_REAL, hi = PETSC_MIN_REAL;
 
     if (test == HOPS_INDEFINITE) *count += HopsCellIsIndefinite(dim, nq, k, kv, m, m && m->nc ? m->v + c * m->cstride : NULL);
     else {

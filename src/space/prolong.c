@@ -151,8 +151,8 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->nc    = nc;
   P->nT    = sp->nT;
   P->type  = type;
-  P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_SCALAR;
-  P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
+  P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_REAL;
+  P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
   PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
   if (constraints && constraints->n) {
     PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -168,7 +168,7 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->nshared = halo->nshared;
   P->nG      = nleaves;
   if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &P->unit));
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_REAL, &P->unit));
     PetscCallMPI(MPI_Type_commit(&P->unit));
   }
   PetscCall(Direct(sp, P));
@@ -212,7 +212,7 @@ static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
 PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
 {
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_TRUE, (const PetscScalar *)x, (PetscScalar *)xg));
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_TRUE, (const PetscReal *)x, (PetscReal *)xg));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall(Pack(P, NULL, x));
@@ -226,10 +226,10 @@ PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
 }
 
 /* No row of the constraints is a column of another one, so their order does not matter */
-static void Constrain(const HopsProlong P, const PetscScalar x[], PetscScalar xg[])
+static void Constrain(const HopsProlong P, const PetscReal x[], PetscReal xg[])
 {
   for (PetscInt i = 0; i < P->c.n; ++i) {
-    PetscScalar sum = 0.0;
+    PetscReal sum = 0.0;
 
     for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
       sum += P->c.value[k] * (P->c.col[k] < P->nT ? x[P->c.col[k]] : xg[P->c.col[k] - P->nT]);
@@ -237,7 +237,7 @@ static void Constrain(const HopsProlong P, const PetscScalar x[], PetscScalar xg
   }
 }
 
-static void ConstrainTranspose(const HopsProlong P, PetscScalar yg[], PetscScalar y[])
+static void ConstrainTranspose(const HopsProlong P, PetscReal yg[], PetscReal y[])
 {
   for (PetscInt i = 0; i < P->c.n; ++i)
     for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
@@ -255,8 +255,8 @@ PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
     PetscCall((*P->be->memory->Copy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, HOPS_COPY_IN));
     PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
-  if (P->c.n) Constrain(P, (const PetscScalar *)x, (PetscScalar *)xg);
-  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_FALSE, (const PetscScalar *)x, (PetscScalar *)xg));
+  if (P->c.n) Constrain(P, (const PetscReal *)x, (PetscReal *)xg);
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_FALSE, (const PetscReal *)x, (PetscReal *)xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,8 +265,8 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   const PetscInt n = P->nshared * P->nc;
 
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_FALSE, (PetscScalar *)yg, (PetscScalar *)y));
-  if (P->c.n) ConstrainTranspose(P, (PetscScalar *)yg, (PetscScalar *)y);
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_FALSE, (PetscReal *)yg, (PetscReal *)y));
+  if (P->c.n) ConstrainTranspose(P, (PetscReal *)yg, (PetscReal *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall((*P->be->vector->Zero)(P->type, n, P->dbuf));
@@ -285,7 +285,7 @@ PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
   const MPI_Op   sum = P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM;
 
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_TRUE, (PetscScalar *)yg, (PetscScalar *)y));
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_TRUE, (PetscReal *)yg, (PetscReal *)y));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {

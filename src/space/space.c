@@ -271,7 +271,7 @@ PetscErrorCode HopsSpaceSetUpEntries(HopsSpace sp)
 {
   PetscFunctionBegin;
   sp->nL = sp->nT + sp->nG + sp->nC;
-  PetscCall(PetscCalloc1(sp->nC, &sp->cvals));
+  PetscCall(PetscCalloc1(HOPS_PARTS * sp->nC, &sp->cvals));
   PetscCall(HopsSpaceSetUpHalo(sp));
   PetscCall(PetscInfo(sp,
                       "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT
@@ -327,12 +327,12 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
+PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, PetscInt part, const PetscReal x[], PetscReal xg[])
 {
   PetscFunctionBegin;
   PetscCall(HopsProlongBegin(sp->hostP, x, xg));
   PetscCall(HopsProlongEnd(sp->hostP, x, xg));
-  PetscCall(PetscArraycpy(xg + sp->nG, sp->cvals, sp->nC));
+  PetscCall(PetscArraycpy(xg + sp->nG, sp->cvals + part * sp->nC, sp->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

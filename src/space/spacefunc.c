@@ -4,8 +4,8 @@
 
 /* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's
    cells; each may be NULL */
-static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[],
-                                             PetscScalar cv[])
+static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsRealFunction f, void *ctx, PetscReal x[], PetscReal g[],
+                                             PetscReal cv[])
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
@@ -29,13 +29,13 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
     /* what a cell lists where its nodes hang is elsewhere */
     if (sp->hanging) (void)HopsHangingNodes(&h, sp->hang[c], on);
     for (PetscInt i = 0; i < np; ++i) {
-      PetscScalar *u = on[i] ? NULL : HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
+      PetscReal *u = on[i] ? NULL : HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
 
       if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
     }
   }
   for (PetscInt i = 0; i < sp->napart; ++i) {
-    PetscScalar *u = HopsLEntry(sp, sp->apart[i], x, g, cv);
+    PetscReal *u = HopsLEntry(sp, sp->apart[i], x, g, cv);
 
     if (u) PetscCall((*f)(sp->dim, sp->xapart + i * sp->dim, 1, u, ctx));
   }
@@ -44,6 +44,30 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscCall(PetscFree(pts));
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSpaceInterpolatePart(HopsSpace space, PetscInt part, HopsRealFunction f, void *ctx, Vec x)
+{
+  const PetscInt nel = space->ncells * space->ne;
+  PetscReal     *a, *cv, *g;
+  PetscBool     *touched;
+  PetscReal     *shared; /* values that other ranks have for entries of this one */
+
+  PetscFunctionBegin;
+  PetscCall(HopsHostVecGetPart(x, part, HOPS_VEC_READ_WRITE, &a));
+  PetscCall(PetscCalloc4(space->nC, &cv, space->nG, &g, space->nT, &touched, space->halo.nshared, &shared));
+  PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
+  /* unknowns that none of their owner's cells touch (raw arrays allow it) take another rank's value */
+  for (PetscInt i = 0; i < nel; ++i)
+    if (HopsUnsigned(space->restr[i]) < space->nT) touched[HopsUnsigned(space->restr[i])] = PETSC_TRUE;
+  PetscCall(PetscSFReduceBegin(space->halo.sf, MPIU_REAL, g, shared, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(space->halo.sf, MPIU_REAL, g, shared, MPI_REPLACE));
+  for (PetscInt i = 0; i < space->halo.nshared; ++i)
+    if (!touched[space->halo.shared[i]]) a[space->halo.shared[i]] = shared[i];
+  for (PetscInt e = 0; e < space->ness; ++e) a[space->essT[e]] = cv[space->essC[e] - space->nT - space->nG];
+  PetscCall(PetscFree4(cv, g, touched, shared));
+  PetscCall(HopsHostVecRestorePart(x, part, HOPS_VEC_READ_WRITE, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,30 +94,16 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 @*/
 PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *ctx, Vec x)
 {
-  PetscInt     nel;
-  PetscScalar *a, *cv, *g;
-  PetscBool   *touched;
-  PetscScalar *shared; /* values that other ranks have for entries of this one */
-
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidPointer(f, 2);
   HopsValidHeader(x, VEC_CLASSID, 4);
   PetscCall(HopsSpaceCheckVec(space, x, "of the values"));
-  nel = space->ncells * space->ne;
-  PetscCall(VecGetArray(x, &a));
-  PetscCall(PetscCalloc4(space->nC, &cv, space->nG, &g, space->nT, &touched, space->halo.nshared, &shared));
-  PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
-  /* unknowns that none of their owner's cells touch (raw arrays allow it) take another rank's value */
-  for (PetscInt i = 0; i < nel; ++i)
-    if (HopsUnsigned(space->restr[i]) < space->nT) touched[HopsUnsigned(space->restr[i])] = PETSC_TRUE;
-  PetscCall(PetscSFReduceBegin(space->halo.sf, MPIU_SCALAR, g, shared, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(space->halo.sf, MPIU_SCALAR, g, shared, MPI_REPLACE));
-  for (PetscInt i = 0; i < space->halo.nshared; ++i)
-    if (!touched[space->halo.shared[i]]) a[space->halo.shared[i]] = shared[i];
-  for (PetscInt e = 0; e < space->ness; ++e) a[space->essT[e]] = cv[space->essC[e] - space->nT - space->nG];
-  PetscCall(PetscFree4(cv, g, touched, shared));
-  PetscCall(VecRestoreArray(x, &a));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    HopsFunctionPart p = {f, ctx, k};
+
+    PetscCall(HopsSpaceInterpolatePart(space, k, HopsPartFunction(p), HopsPartContext(p), x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,8 +130,12 @@ PetscErrorCode HopsSpaceSetEssentialFunction(HopsSpace space, HopsPointFunction 
 {
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
-  if (f) PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, NULL, NULL, space->cvals));
-  else PetscCall(PetscArrayzero(space->cvals, space->nC));
+  for (PetscInt k = 0; f && k < HOPS_PARTS; ++k) {
+    HopsFunctionPart p = {f, ctx, k};
+
+    PetscCall(HopsSpaceEvaluateNodes(space, HopsPartFunction(p), HopsPartContext(p), NULL, NULL, space->cvals + k * space->nC));
+  }
+  if (!f) PetscCall(PetscArrayzero(space->cvals, HOPS_PARTS * space->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,7 +154,7 @@ static inline PetscReal HopsTensorWeight(const HopsBasis *b, PetscInt dim, Petsc
 }
 
 /* The linear form of an H1 space */
-static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
+static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, PetscInt part, HopsRealFunction f, void *ctx, Vec b)
 {
   const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
   const PetscInt   np = HopsPower(P, dim), nq = HopsPower(Q, dim);
@@ -148,7 +162,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   HopsHanging      h = {0};
   PetscReal       *pts, *J, *u, *v, *work, *Bt;
   const PetscReal *M[3];
-  PetscScalar     *y, *yg;
+  PetscReal       *y, *yg;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
@@ -159,8 +173,8 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
     for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
   for (PetscInt d = 0; d < dim; ++d) M[d] = Bt;
   PetscCall(PetscCalloc1(space->nL - space->nT, &yg));
-  PetscCall(VecSet(b, 0.0));
-  PetscCall(VecGetArray(b, &y));
+  PetscCall(HopsHostVecGetPart(b, part, HOPS_VEC_WRITE, &y));
+  PetscCall(PetscArrayzero(y, space->nT));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
     for (PetscInt q = 0; q < nq; ++q) {
@@ -179,7 +193,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   PetscCall(HopsProlongTransposeBegin(space->hostP, yg, y));
   PetscCall(HopsProlongTransposeEnd(space->hostP, yg, y));
   for (PetscInt e = 0; e < space->ness; ++e) y[space->essT[e]] = 0.0;
-  PetscCall(VecRestoreArray(b, &y));
+  PetscCall(HopsHostVecRestorePart(b, part, HOPS_VEC_WRITE, &y));
   PetscCall(PetscFree(yg));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree6(pts, J, u, v, work, Bt));
@@ -217,22 +231,27 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
   PetscCall(HopsSpaceComputeRHSDevice(space, f, ctx, space->order + 3, b, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceBringMesh(space));
-  if (space->family == HOPS_H1) PetscCall(HopsNodalComputeRHS(space, f, ctx, b));
-  else PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    HopsFunctionPart p = {f, ctx, k};
+
+    if (space->family == HOPS_H1) PetscCall(HopsNodalComputeRHS(space, k, HopsPartFunction(p), HopsPartContext(p), b));
+    else PetscCall(HopsFieldComputeRHS(space, k, HopsPartFunction(p), HopsPartContext(p), b));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The error in an H1 space */
-static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, PetscInt part, HopsRealFunction f, void *ctx,
+                                              PetscReal *square)
 {
-  const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
-  const PetscInt     np = HopsPower(P, dim), nq = HopsPower(Q, dim);
-  HopsBasis          basis, geom;
-  HopsHanging        h = {0};
-  PetscReal         *pts, *J, *u, *v, *work, sum = 0.0;
-  const PetscReal   *M[3];
-  const PetscScalar *a;
-  PetscScalar       *xg;
+  const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 3;
+  const PetscInt   np = HopsPower(P, dim), nq = HopsPower(Q, dim);
+  HopsBasis        basis, geom;
+  HopsHanging      h = {0};
+  PetscReal       *pts, *J, *u, *v, *work, sum = 0.0;
+  const PetscReal *M[3];
+  const PetscReal *a;
+  PetscReal       *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
@@ -241,27 +260,26 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
   if (space->hanging) PetscCall(HopsHangingCreate(space->family, dim, space->order, &h));
   for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, part, a, xg));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
     HopsGatherCell(space, c, &h, a, xg, u);
     PetscCall(HopsTensorApply(dim, Q, P, M, u, v, work));
     for (PetscInt q = 0; q < nq; ++q) {
-      PetscScalar e;
+      PetscReal e;
 
       PetscCall((*f)(dim, pts + q * dim, 1, &e, ctx));
       sum += HopsTensorWeight(&basis, dim, q) * HopsDet(dim, J + q * dim * dim) * PetscSqr(v[q] - e);
     }
   }
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
   PetscCall(PetscFree(xg));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree5(pts, J, u, v, work));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));
-  *error = PetscSqrtReal(*error);
+  *square += sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -287,6 +305,7 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
 PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
 {
   PetscBool done;
+  PetscReal square = 0.0;
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -297,7 +316,13 @@ PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction
   PetscCall(HopsSpaceComputeL2ErrorDevice(space, f, ctx, space->order + 4, x, error, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceBringMesh(space));
-  if (space->family == HOPS_H1) PetscCall(HopsNodalComputeL2Error(space, x, f, ctx, error));
-  else PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    HopsFunctionPart p = {f, ctx, k};
+
+    if (space->family == HOPS_H1) PetscCall(HopsNodalComputeL2Error(space, x, k, HopsPartFunction(p), HopsPartContext(p), &square));
+    else PetscCall(HopsFieldComputeL2Error(space, x, k, HopsPartFunction(p), HopsPartContext(p), &square));
+  }
+  PetscCall(MPIU_Allreduce(&square, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));
+  *error = PetscSqrtReal(*error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

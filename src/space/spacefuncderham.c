@@ -114,7 +114,7 @@ static PetscErrorCode HopsMomentRuleDestroy(HopsMomentRule *r)
 
 /* The integrand of component c of the family: F . t along direction c, F . n on the faces across it, f times
    the volume */
-static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const PetscReal J[], const PetscScalar u[])
+static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const PetscReal J[], const PetscReal u[])
 {
   PetscReal Ji[9], det, s = 0.0;
 
@@ -157,13 +157,13 @@ static void HopsMomentPoints(HopsSpace sp, const HopsLayout *l, PetscInt cell, P
 
 /* The integral of entry ijk of component c at these points, m[] of them in each direction */
 static inline PetscErrorCode HopsMomentEntry(HopsFamily family, PetscInt dim, const PetscBool open[], PetscInt c,
-                                             const PetscInt ijk[], const PetscInt m[], const HopsMomentRule *r, HopsPointFunction f,
-                                             void *ctx, PetscScalar *out)
+                                             const PetscInt ijk[], const PetscInt m[], const HopsMomentRule *r, HopsRealFunction f,
+                                             void *ctx, PetscReal *out)
 {
   const PetscInt   nf = family == HOPS_L2 ? 1 : dim, g = r->g;
   PetscInt         np = 1, n = 0, first = 0, step[3];
   const PetscReal *w[3]; /* of the n directions in which it is open */
-  PetscScalar      sum = 0.0;
+  PetscReal        sum = 0.0;
 
   PetscFunctionBegin;
   for (PetscInt d = 0, stride = 1; d < dim; stride *= m[d++]) {
@@ -174,9 +174,9 @@ static inline PetscErrorCode HopsMomentEntry(HopsFamily family, PetscInt dim, co
     step[n++] = stride;
   }
   for (PetscInt s = 0; s < np; ++s) {
-    PetscInt    q      = first;
-    PetscReal   weight = 1.0;
-    PetscScalar u[3];
+    PetscInt  q      = first;
+    PetscReal weight = 1.0;
+    PetscReal u[3];
 
     for (PetscInt o = 0, ss = s; o < n; ++o, ss /= g) {
       q += ss % g * step[o];
@@ -193,7 +193,7 @@ static inline PetscErrorCode HopsMomentEntry(HopsFamily family, PetscInt dim, co
   x (owned part), g (ghosts) and cv (constrained part) take the unknowns of f; each may be NULL. What a cell
   lists of its parent is taken on the parent's lines and faces; a cell that has it as its own comes later
 */
-PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
+PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsRealFunction f, void *ctx, PetscReal x[], PetscReal g[], PetscReal cv[])
 {
   HopsLayout     l;
   HopsMomentRule r;
@@ -215,9 +215,9 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
         PetscInt        m[3]  = {1, 1, 1};
 
         for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
-          const int    e  = sp->restr[cell * sp->ne + i];
-          PetscScalar *to = HopsLEntry(sp, HopsUnsigned(e), x, g, cv), sum = 0.0;
-          PetscInt     k = i - l.off[c], ijk[3];
+          const int  e  = sp->restr[cell * sp->ne + i];
+          PetscReal *to = HopsLEntry(sp, HopsUnsigned(e), x, g, cv), sum = 0.0;
+          PetscInt   k = i - l.off[c], ijk[3];
 
           if (!to || on[i] == (own ? PETSC_TRUE : PETSC_FALSE)) continue;
           if (!ready) HopsMomentPoints(sp, &l, cell, c, own ? PETSC_FALSE : PETSC_TRUE, &r, m);
@@ -274,7 +274,7 @@ PetscErrorCode HopsFieldAtPoints(HopsSpace sp, const HopsBasis *b, const PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HopsFieldGather(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscScalar x[], const PetscScalar xg[],
+static void HopsFieldGather(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscReal x[], const PetscReal xg[],
                             PetscReal e[])
 {
   for (PetscInt i = 0; i < sp->ne; ++i) {
@@ -317,13 +317,13 @@ static PetscErrorCode HopsEvaluateCheckPoints(PetscInt n, const PetscReal xi[])
 @*/
 PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const PetscInt cells[], const PetscReal xi[], PetscScalar u[])
 {
-  PetscInt           dim, P, Pg, npg, size;
-  HopsLayout         l;
-  PetscInt          *where;
-  HopsHanging        h = {0};
-  PetscReal         *e, *work;
-  const PetscScalar *a;
-  PetscScalar       *xg;
+  PetscInt         dim, P, Pg, npg, size;
+  HopsLayout       l;
+  PetscInt        *where;
+  HopsHanging      h = {0};
+  PetscReal       *e, *work;
+  const PetscReal *a[HOPS_PARTS];
+  PetscReal       *xg[HOPS_PARTS];
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -340,16 +340,19 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   size = HopsPower(PetscMax(P, Pg), dim);
   PetscCall(HopsEvaluateCheckPoints(n * dim, xi));
   HopsLayoutCreate(space->family, dim, space->order, &l);
-  PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
+  PetscCall(PetscMalloc3(space->ncaller, &where, space->ne, &e, 2 * size, &work));
   if (space->hanging) PetscCall(HopsHangingCreate(space->family, dim, space->order, &h));
   for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
   for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
+    PetscCall(PetscMalloc1(space->nL - space->nT, &xg[part]));
+    PetscCall(HopsHostVecGetPartRead(x, part, &a[part]));
+    PetscCall(HopsSpaceGlobalToLocal(space, part, a[part], xg[part]));
+  }
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt   at = cells[k] - space->cstart, c = at >= 0 && at < space->ncaller ? where[at] : -1;
     const PetscInt   one[3] = {1, 1, 1}, ng[3] = {Pg, Pg, Pg};
-    PetscReal        J[9], Ji[9], ref[3], det;
+    PetscReal        J[9], Ji[9], ref[3], v[3], det;
     const PetscReal *M[3];
     HopsBasis        b[3], geom[3];
     PetscReal        point[3] = {0.0, 0.0, 0.0};
@@ -366,20 +369,26 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
         HopsTensorApplyRect(dim, one, ng, M, space->X + (c * dim + i) * npg, &J[i * dim + j], work);
       }
     det = HopsInverse(dim, J, Ji);
-    HopsFieldGather(space, c, &h, a, xg, e);
-    for (PetscInt i = 0; i < l.nc; ++i) {
-      for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[i][d] ? b[d].E : b[d].B;
-      HopsTensorApplyRect(dim, one, l.n[i], M, e + l.off[i], &ref[i], work);
+    for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
+      HopsFieldGather(space, c, &h, a[part], xg[part], e);
+      for (PetscInt i = 0; i < l.nc; ++i) {
+        for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[i][d] ? b[d].E : b[d].B;
+        HopsTensorApplyRect(dim, one, l.n[i], M, e + l.off[i], &ref[i], work);
+      }
+      HopsPiola(space->family, dim, J, Ji, det, ref, v);
+      for (PetscInt i = 0; i < l.nc; ++i) HopsScalarSetPart(&u[k * l.nc + i], part, v[i]);
     }
-    HopsPiola(space->family, dim, J, Ji, det, ref, u + k * l.nc);
     for (PetscInt d = 0; d < dim; ++d) {
       PetscCall(HopsBasisDestroy(&b[d]));
       PetscCall(HopsBasisDestroy(&geom[d]));
     }
   }
-  PetscCall(VecRestoreArrayRead(x, &a));
+  for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
+    PetscCall(HopsHostVecRestorePartRead(x, part, &a[part]));
+    PetscCall(PetscFree(xg[part]));
+  }
   PetscCall(HopsHangingDestroy(&h));
-  PetscCall(PetscFree4(where, e, work, xg));
+  PetscCall(PetscFree3(where, e, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,28 +400,28 @@ static inline PetscReal HopsFieldWeight(const HopsBasis *b, PetscInt dim, PetscI
   return w;
 }
 
-PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, PetscInt part, HopsRealFunction f, void *ctx, PetscReal *square)
 {
-  const PetscInt     dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = HopsPower(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
-  HopsBasis          basis, geom;
-  HopsHanging        h = {0};
-  PetscReal         *pts, *J, *e, *u, sum = 0.0;
-  const PetscScalar *a;
-  PetscScalar       *xg;
+  const PetscInt   dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = HopsPower(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
+  HopsBasis        basis, geom;
+  HopsHanging      h = {0};
+  PetscReal       *pts, *J, *e, *u, sum = 0.0;
+  const PetscReal *a;
+  PetscReal       *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * nc, &u, sp->nL - sp->nT, &xg));
   if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(HopsSpaceGlobalToLocal(sp, a, xg));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsSpaceGlobalToLocal(sp, part, a, xg));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
     HopsFieldGather(sp, c, &h, a, xg, e);
     PetscCall(HopsFieldAtPoints(sp, &basis, e, J, u));
     for (PetscInt q = 0; q < nq; ++q) {
-      PetscScalar     v[3];
+      PetscReal       v[3];
       PetscReal       Ji[9];
       const PetscReal w = HopsFieldWeight(&basis, dim, q) * HopsInverse(dim, J + q * dim * dim, Ji);
 
@@ -420,26 +429,25 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
       for (PetscInt i = 0; i < nc; ++i) sum += w * PetscSqr(u[q * nc + i] - v[i]);
     }
   }
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree5(pts, J, e, u, xg));
   PetscCall(HopsBasisDestroy(&basis));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)sp)));
-  *error = PetscSqrtReal(*error);
+  *square += sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f,
    f */
-PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx, Vec b)
+PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, PetscInt part, HopsRealFunction f, void *ctx, Vec b)
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = HopsPower(Q, dim);
   HopsLayout     l;
   HopsBasis      basis, geom;
   HopsHanging    h = {0};
   PetscReal     *pts, *J, *e, *u, *work, *Bt, *Et;
-  PetscScalar   *y, *yg;
+  PetscReal     *y, *yg;
 
   PetscFunctionBegin;
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
@@ -452,14 +460,14 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
   }
   if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &h));
   PetscCall(PetscCalloc1(sp->nL - sp->nT, &yg));
-  PetscCall(VecSet(b, 0.0));
-  PetscCall(VecGetArray(b, &y));
+  PetscCall(HopsHostVecGetPart(b, part, HOPS_VEC_WRITE, &y));
+  PetscCall(PetscArrayzero(y, sp->nT));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscReal *Jq = J + q * dim * dim, w = HopsFieldWeight(&basis, dim, q);
       PetscReal        Ji[9], det;
-      PetscScalar      v[3];
+      PetscReal        v[3];
 
       det = HopsInverse(dim, Jq, Ji);
       PetscCall((*f)(dim, pts + q * dim, l.nc, v, ctx));
@@ -490,7 +498,7 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
   }
   PetscCall(HopsProlongTransposeBegin(sp->hostP, yg, y));
   PetscCall(HopsProlongTransposeEnd(sp->hostP, yg, y));
-  PetscCall(VecRestoreArray(b, &y));
+  PetscCall(HopsHostVecRestorePart(b, part, HOPS_VEC_WRITE, &y));
   PetscCall(PetscFree(yg));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree7(pts, J, e, u, work, Bt, Et));

@@ -100,17 +100,17 @@ static PetscErrorCode SumCells(HopsSpace sp, HopsPositionRun *r)
 PetscErrorCode HopsSpaceComputeRHSDevice(HopsSpace sp, HopsPointFunction f, void *ctx, PetscInt Q, Vec b, PetscBool *done)
 {
   const HopsBackendOps *be = sp->backend;
-  PetscScalar          *y, *yg;
+  PetscReal            *y, *yg;
   Integral              in;
 
   PetscFunctionBegin;
   PetscCall(Begin(sp, f, ctx, Q, b, sp->family == HOPS_HCURL || sp->family == HOPS_HDIV ? sp->dim : 1, &in, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceSetUpBackend(sp));
-  PetscCall((*be->memory->PoolMalloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&yg));
+  PetscCall((*be->memory->PoolMalloc)((sp->nL - sp->nT) * sizeof(PetscReal), (void **)&yg));
   PetscCall(HopsVecGetArray(sp, b, HOPS_VEC_WRITE, &y));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, y));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, y));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nL - sp->nT, yg));
   if (sp->ncells) {
     in.r.args.y  = y;
     in.r.args.yg = yg;
@@ -129,8 +129,8 @@ PetscErrorCode HopsSpaceComputeL2ErrorDevice(HopsSpace sp, HopsPointFunction f, 
                                              PetscBool *done)
 {
   const HopsBackendOps *be = sp->backend;
-  const PetscScalar    *a;
-  PetscScalar          *xg, *sums;
+  const PetscReal      *a;
+  PetscReal            *xg, *sums;
   PetscReal             sum = 0.0;
   Integral              in;
 
@@ -138,11 +138,11 @@ PetscErrorCode HopsSpaceComputeL2ErrorDevice(HopsSpace sp, HopsPointFunction f, 
   PetscCall(Begin(sp, f, ctx, Q, x, 1, &in, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceSetUpBackend(sp));
-  PetscCall((*be->memory->PoolMalloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&xg));
+  PetscCall((*be->memory->PoolMalloc)((sp->nL - sp->nT) * sizeof(PetscReal), (void **)&xg));
   PetscCall(HopsVecGetArrayRead(sp, x, &a));
   PetscCall(HopsProlongBegin(sp->P, a, xg));
   PetscCall(HopsProlongEnd(sp->P, a, xg));
-  PetscCall((*be->memory->Copy)(NULL, xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*be->memory->Copy)(NULL, xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscReal), HOPS_COPY_IN));
   if (sp->ncells) {
     in.r.args.y  = (double *)a;
     in.r.args.yg = xg;

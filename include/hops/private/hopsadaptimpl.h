@@ -60,32 +60,31 @@ typedef struct {
   HopsMapKind     kind;
   PetscInt        Q;
   PetscReal      *weight;               /* [Q] */
-  PetscScalar    *xg;                   /* the L-vector's part behind x */
+  PetscReal      *xg;                   /* the L-vector's part behind x */
   PetscReal      *u, *v, *grad, *work;  /* [ne], [nq], [dim][nq] */
   PetscReal      *x, *J, *Ji, *det, *F; /* [nq][dim], [nq][dim^2] twice, [nq], [nq][dim] */
   size_t          size[2];
-  PetscScalar    *values[2];
+  PetscReal      *values[2];
   HopsValues      k, m; /* of the last cell */
 } HopsFlux;
 
 /* src/adapt/flux.c */
-PETSC_INTERN PetscErrorCode HopsFluxCreate(HopsSpace, HopsCoefficient kappa, HopsCoefficient mass, const PetscScalar x[],
-                                           HopsFlux *);
+PETSC_INTERN PetscErrorCode HopsFluxCreate(HopsSpace, HopsCoefficient kappa, HopsCoefficient mass, const PetscReal x[], HopsFlux *);
 PETSC_INTERN PetscErrorCode HopsFluxDestroy(HopsFlux *);
 /* fills u, v, x, Ji, det and F in a cell at points of a rule, and k, m */
 PETSC_INTERN PetscErrorCode HopsFluxCell(HopsFlux *, PetscInt cell, const HopsBasis *rule, const HopsBasis *geom,
-                                         const PetscScalar x[]);
+                                         const PetscReal x[]);
 /* F = K g, K a scalar, a diagonal or the upper triangle of a tensor */
-PETSC_INTERN void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscScalar K[], const PetscReal g[], PetscReal F[]);
+PETSC_INTERN void HopsMultiplyTensor(PetscInt dim, PetscInt nc, const PetscReal K[], const PetscReal g[], PetscReal F[]);
 /* largest distance of two of n corners */
 PETSC_INTERN PetscReal HopsDiameter(PetscInt dim, PetscInt n, const PetscReal *const corner[]);
 
 /* eta2[ncells] += squares of the estimates; src/adapt/jumps.c, src/adapt/recover.c. why[]: what is refused */
-PETSC_INTERN PetscErrorCode HopsEstimateJumps(HopsSpace, HopsFlux *, const HopsFacetSides *, const PetscScalar x[],
+PETSC_INTERN PetscErrorCode HopsEstimateJumps(HopsSpace, HopsFlux *, const HopsFacetSides *, const PetscReal x[],
                                               PetscBool residual, HopsPointFunction f, HopsPointFunction flux, void *ctx,
                                               PetscReal eta2[]);
 PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpace nodes, const PetscInt where[],
-                                                  const PetscScalar x[], PetscReal eta2[], char why[]);
+                                                  const PetscReal x[], PetscReal eta2[], char why[]);
 
 /* src/adapt/estimate.c */
 /* the coefficients of an operator that has an energy: diffusion and, or NULL, reaction; `jumps` refuses Robin

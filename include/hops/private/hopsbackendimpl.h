@@ -7,7 +7,7 @@
   with, so that kernels of several kinds, precisions or back ends are called alike.
 
   Pointers are to memory where the back end works unless a comment says "the process's". Cell ranges are
-  [first, first+n). Entries are PETSC_DOUBLE (PetscScalar) or PETSC_FLOAT, by a PetscDataType of the call or
+  [first, first+n). Entries are PETSC_DOUBLE (PetscReal) or PETSC_FLOAT, by a PetscDataType of the call or
   of the object. A function that finds a non-positive (or NaN) Jacobian determinant returns the cell in `bad`
   (else -1) and the determinant in `det`.
 */
@@ -52,7 +52,7 @@ typedef struct {
   /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
   PetscErrorCode (*UnpackAdd)(PetscDataType, PetscInt n, const PetscInt idx[], const void *buf, void *y);
   /* y[idx[i]] = x[idx[i]], or 1 where x is NULL; PetscScalars */
-  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);
+  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[]);
   /* w = a x + b y; y is not read where b is 0; w may be x or y */
   PetscErrorCode (*Combine)(PetscDataType, PetscInt n, PetscReal a, const void *x, PetscReal b, const void *y, void *w);
   PetscErrorCode (*Times)(PetscDataType, PetscInt n, const void *x, const void *y, void *w); /* w[i] = x[i] y[i] */
@@ -100,7 +100,7 @@ typedef struct {
      */
   PetscErrorCode (*Apply)(HopsOperator, HopsPart, const void *x, const void *xg, void *y, void *yg);
   /* d += diag(A) on all cells; PetscScalars */
-  PetscErrorCode (*Diagonal)(HopsOperator, PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*Diagonal)(HopsOperator, PetscReal d[], PetscReal dg[]);
   /* a copy that works on floats: Apply() and Destroy() alone. NULL where there is none */
   PetscErrorCode (*CreateSingle)(HopsOperator, HopsOperator *);
   PetscErrorCode (*Destroy)(HopsOperator *);
@@ -118,12 +118,12 @@ struct _HopsOperator {
 typedef struct _HopsHung *HopsHung;
 typedef struct {
   /* those of interior cells, or of all others: xg = J (x, xg) */
-  PetscErrorCode (*Apply)(HopsHung, PetscBool interior, const PetscScalar x[], PetscScalar xg[]);
+  PetscErrorCode (*Apply)(HopsHung, PetscBool interior, const PetscReal x[], PetscReal xg[]);
   /* (y, yg) += J^T yg */
-  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscBool interior, PetscScalar yg[], PetscScalar y[]);
+  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscBool interior, PetscReal yg[], PetscReal y[]);
   /* for a diagonal, of each cell's entry i < most: xg = J e_i; and (d, dg) += e_i^T J^T yg */
-  PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt i, PetscScalar xg[]);
-  PetscErrorCode (*AddUnit)(HopsHung, PetscInt i, const PetscScalar yg[], PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt i, PetscReal xg[]);
+  PetscErrorCode (*AddUnit)(HopsHung, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[]);
   PetscErrorCode (*Destroy)(HopsHung *);
 } HopsHungOps;
 struct _HopsHung {
@@ -148,7 +148,7 @@ typedef struct {
   PetscInt         nc;
   const HopsBasis *basis;
   const int       *restr; /* [ncells][P^dim] */
-  PetscScalar     *l;     /* [nL][nc] */
+  PetscReal       *l;     /* [nL][nc] */
 } HopsTensorSide;
 
 typedef struct {
@@ -159,7 +159,7 @@ typedef struct {
   PetscInt              test, trial;      /* sides */
   PetscInt              npairs, nentries; /* entries at a point of all pairs */
   const HopsTensorPair *pair;             /* [npairs], the process's */
-  const PetscScalar    *q;                /* as GetLayout() says */
+  const PetscReal      *q;                /* as GetLayout() says */
 } HopsTensorData;
 
 /* Batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W; no batch has cells of two
@@ -277,7 +277,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*OperatorCreate)(HopsForm, const HopsBasis *, HopsOperator *);
   /* H1, on n faces: node[n][P^(dim-1)] L-vector indices, qdata[n][Q^(dim-1)], both the process's. Apply(),
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
-  PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],
+  PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscReal qdata[],
                                 HopsOperator *);
   /* of a space with hanging nodes */
   PetscErrorCode (*HungCreate)(HopsSpace, HopsHung *);

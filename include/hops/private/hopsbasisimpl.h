@@ -89,7 +89,7 @@ PETSC_INTERN PetscErrorCode HopsBasisCreateInside(const HopsBasis *, PetscReal i
 #define HOPS_LIMIT_POINTS 3
 PETSC_INTERN PetscErrorCode HopsBasisCreateLimit(const HopsBasis *, PetscInt k, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisAddLimit(const HopsBasis *, PetscInt k, PetscInt dim, PetscInt n, PetscInt size,
-                                              const PetscScalar v[], PetscScalar out[]);
+                                              const PetscReal v[], PetscReal out[]);
 /* that of P nodes at the rule of another basis */
 PETSC_INTERN PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *);
 PETSC_INTERN PetscBool      HopsBasisSameRule(const HopsBasis *, const HopsBasis *);
@@ -112,9 +112,9 @@ PETSC_INTERN void HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n,
   (v is NULL). They lie in the process's memory, or in that of a back end whose memory is of this type.
 */
 typedef struct {
-  PetscInt           nc, cstride, pstride;
-  const PetscScalar *v;
-  PetscMemType       memtype;
+  PetscInt         nc, cstride, pstride;
+  const PetscReal *v;
+  PetscMemType     memtype;
 } HopsValues;
 
 /* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */

@@ -49,14 +49,14 @@ typedef struct {
 struct _HopsBoxOps {
   PetscErrorCode (*Create)(const HopsBoxForm *, HopsBoxKernel *);
   /* rows of the boundary are those of the identity */
-  PetscErrorCode (*Mult)(HopsBoxKernel, const PetscScalar x[], PetscScalar y[]);
+  PetscErrorCode (*Mult)(HopsBoxKernel, const PetscReal x[], PetscReal y[]);
   PetscErrorCode (*Destroy)(HopsBoxKernel *);
   PetscErrorCode (*MGCreate)(const HopsBoxForm *, const HopsBoxMGChoice *, HopsBoxMG *);
   /* one cycle, or one pass of nested iteration, from zero */
-  PetscErrorCode (*MGApply)(HopsBoxMG, PetscBool full, const PetscScalar b[], PetscScalar x[]);
+  PetscErrorCode (*MGApply)(HopsBoxMG, PetscBool full, const PetscReal b[], PetscReal x[]);
   /* cycles until |b - A x| is small enough; norm: |b|, |b - A x| */
-  PetscErrorCode (*MGSolve)(HopsBoxMG, const HopsBoxStop *, const PetscScalar b[], PetscScalar x[], PetscInt *its,
-                            PetscBool *converged, PetscReal norm[2]);
+  PetscErrorCode (*MGSolve)(HopsBoxMG, const HopsBoxStop *, const PetscReal b[], PetscReal x[], PetscInt *its, PetscBool *converged,
+                            PetscReal norm[2]);
   PetscErrorCode (*MGGetInfo)(HopsBoxMG, PetscInt *levels, PetscInt coarsest[], PetscLogDouble *bytes);
   /* seconds[HOPS_BOX_NKINDS * level + kind], coarsest level first, since it was turned on; while it is on,
      every kernel is waited for. NULL: on or off */

@@ -57,7 +57,7 @@ static inline PetscReal HopsSign(int l)
 }
 
 /* L-vector entry l where owned entries, ghosts and constrained ones lie apart; NULL without its part */
-static inline PetscScalar *HopsLEntry(HopsSpace sp, PetscInt l, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
+static inline PetscReal *HopsLEntry(HopsSpace sp, PetscInt l, PetscReal x[], PetscReal g[], PetscReal cv[])
 {
   if (l < sp->nT) return x ? x + l : NULL;
   if (l < sp->nT + sp->nG) return g ? g + l - sp->nT : NULL;
@@ -166,10 +166,9 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsPlexCells, HopsF
 PETSC_INTERN PetscErrorCode HopsSpaceCheckH1(HopsSpace, const char what[]);
 
 /* src/space/spacefuncderham.c: the functions of spacefunc.c for families other than H1 */
-PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void *ctx, PetscScalar x[], PetscScalar g[],
-                                             PetscScalar cv[]);
-PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, HopsPointFunction, void *ctx, Vec);
-PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *ctx, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsRealFunction, void *ctx, PetscReal x[], PetscReal g[], PetscReal cv[]);
+PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, PetscInt part, HopsRealFunction, void *ctx, Vec);
+PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, PetscInt part, HopsRealFunction, void *ctx, PetscReal *square);
 /* src/space/spacefuncdevice.c: the same for all families where the function is compiled, by Q Gauss points
    per direction; not done where it is not */
 PETSC_INTERN PetscErrorCode HopsSpaceComputeRHSDevice(HopsSpace, HopsPointFunction, void *ctx, PetscInt Q, Vec, PetscBool *done);

@@ -30,7 +30,7 @@ PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, Pet
   makes of a host AIJ. extra[nextra]: own columns without an entry, which get an explicit zero. Collective
 */
 PETSC_INTERN PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[],
-                                                   const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type,
+                                                   const PetscReal scale[], PetscInt nextra, const int extra[], MatType type,
                                                    Mat *);
 /* src/space/derham/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that
    there is a derivative where asked for */

@@ -29,6 +29,8 @@ typedef struct {
   PetscTabulation *tab;
 } HopsAux;
 
+#define HOPS_MAX_COMPONENTS 6 /* of a field with full tensors */
+
 /* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second
    derivatives, permuted closures; collective */
 PETSC_INTERN PetscErrorCode HopsDMCheck(DM, PetscBool tree);
@@ -171,15 +173,15 @@ PETSC_INTERN PetscErrorCode HopsJacobianCreate(DM, PetscBool preconditioner, Hop
 PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, PetscReal t, PetscReal shift, PetscBool *changed);
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                 const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
+                                                 const PetscReal x[], const PetscReal J[], PetscReal *const g[4]);
 /* single: see HopsFieldPoints */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, PetscBool single,
                                                      const HopsBasis *, const PetscReal x[], const PetscReal J[],
-                                                     PetscScalar *(*g)[4]);
+                                                     PetscReal *(*g)[4]);
 /* src/form/ds/device/pointvalues.c: where a device can, else done is false. A call for what the one before
    had evaluated, at the same state, does not evaluate it again. To the process's memory */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                       PetscScalar *(*g)[4], PetscBool *done);
+                                                       PetscReal *(*g)[4], PetscBool *done);
 #define HOPS_DS_NONSYMMETRIC \
   "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT \
   ": hops works on symmetric ones; for others use -mat_pa_general"
@@ -203,4 +205,4 @@ PETSC_INTERN PetscErrorCode HopsJacobianEvaluateReference(HopsJacobian, HopsSpac
                                                           const HopsTensorTarget *, PetscBool *done);
 /* g[block]; any space of the DM's cells */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                       const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
+                                                       const PetscReal x[], const PetscReal J[], PetscReal *(*g)[4]);

@@ -47,7 +47,7 @@ struct _HopsFaceTerm {
   PetscInt        value, auxvalue; /* PETSc takes the auxiliary fields of a condition's first value for all of them */
   PetscInt        nf[4];
   HopsBdPointJac *f[4];
-  PetscScalar    *q[4]; /* weighted tensors in reference coordinates, [face][entry][point] */
+  PetscReal      *q[4]; /* weighted tensors in reference coordinates, [face][entry][point] */
   HopsFaceTerm    next;
 };
 
@@ -99,10 +99,10 @@ PETSC_INTERN PetscErrorCode HopsFaceValuesDestroy(HopsFaceValues *);
    fields */
 PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsJacobian, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face,
                                                  PetscBool single, const HopsFaceBasis[], const PetscReal x[],
-                                                 const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
+                                                 const PetscReal normal[], const PetscReal J[], PetscReal *const g[4]);
 /* The same of all faces of a term, where a device evaluates it: else done is false. To the process's
    memory */
-PETSC_INTERN PetscErrorCode HopsFaceTermEvaluateDevice(HopsFaceForm, HopsFaceTerm, const HopsBasis *, PetscScalar *const g[4],
+PETSC_INTERN PetscErrorCode HopsFaceTermEvaluateDevice(HopsFaceForm, HopsFaceTerm, const HopsBasis *, PetscReal *const g[4],
                                                        PetscBool *done);
 
 /* src/mat/pa/patensorface.c: their quadrature data */

@@ -120,7 +120,7 @@ PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt fac
 PETSC_INTERN PetscErrorCode HopsFacetsCheckHanging(HopsSpace, const HopsFacets);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
 PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
-                                             const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
+                                             const PetscInt faces[], HopsCoefficient alpha, PetscReal out[]);
 
 /* src/form/ds/formds.c: every cell has one PetscDS, and all of its Jacobian functions are where PETSc's
    assembly looks for them */

@@ -89,7 +89,7 @@ PETSC_INTERN PetscErrorCode HopsHangingDestroy(HopsHanging *); /* of zeros, too 
 /* u = J u, or J^T u, on a cell's entries u[ne] */
 PETSC_INTERN void HopsHangingApply(const HopsHanging *, unsigned mask, PetscBool transpose, PetscReal u[]);
 /* E = J^T E J, of a symmetric element matrix E[ne][ne] */
-PETSC_INTERN void HopsHangingElement(const HopsHanging *, unsigned mask, PetscScalar E[]);
+PETSC_INTERN void HopsHangingElement(const HopsHanging *, unsigned mask, PetscReal E[]);
 /* on[ne]: the entries on lines; returns their number */
 PETSC_INTERN int HopsHangingNodes(const HopsHanging *, unsigned mask, PetscBool on[]);
 /* Is what the cell lists at a node of H1 the node itself? The end that a line shares with its parent's is */
@@ -100,7 +100,7 @@ PETSC_INTERN PetscErrorCode HopsHangingRows(const HopsHanging *, unsigned mask, 
                                             PetscReal *w[]);
 
 /* E-vector of one cell of H1: owned entries from x, the others from xg; hanging nodes from their parents' */
-static inline void HopsGatherCell(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscScalar x[], const PetscScalar xg[],
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, const HopsHanging *h, const PetscReal x[], const PetscReal xg[],
                                   PetscReal u[])
 {
   for (PetscInt i = 0; i < sp->ne; ++i) {

@@ -68,8 +68,8 @@ struct _p_HopsSpace {
   HopsHalo    halo;    /* which owned unknowns are ghosts elsewhere */
   HopsProlong hostP;   /* on the host's pointers, and (P) on the back end's */
   /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
-  PetscInt     ness, *essT, *essC;
-  PetscScalar *cvals; /* [nC] essential values (zero until set) */
+  PetscInt   ness, *essT, *essC;
+  PetscReal *cvals; /* [HOPS_PARTS][nC] essential values (zero until set) */
   /* [nC] global index of constrained entries, where T-vectors keep them (spaces from arrays), else NULL */
   PetscInt *cglobal;
   /* How the caller of a space from arrays lists a cell: [ne] the place of its i-th node in the lattice,
@@ -115,7 +115,7 @@ static inline PetscInt HopsSpaceNumOthers(HopsSpace sp)
    after */
 typedef struct {
   size_t                size, bsize;
-  PetscScalar          *v, *bv;
+  PetscReal            *v, *bv;
   const HopsBackendOps *backend;
 } HopsValuesWork;
 
@@ -127,7 +127,7 @@ struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
   const char       *kind;    /* "constant", "cell", ... */
-  PetscScalar      *values;  /* constant: [nc]; cell: [ncells][nc]; quadrature, nodal: [ncells][q_1d^dim][nc] */
+  PetscReal        *values;  /* constant: [nc]; cell: [ncells][nc]; quadrature, nodal: [ncells][q_1d^dim][nc] */
   PetscInt          q_1d;    /* quadrature: points per direction; nodal: order + 1 */
   PetscInt          nvcells; /* cell, quadrature, nodal: number of cells of `values` */
   PetscBool         needsx;  /* evaluate() wants the physical points */
@@ -139,9 +139,9 @@ struct _p_HopsCoefficient {
   /* at the tensor-product points x[q][dim] of one face, with outward unit normals and Jacobians; NULL where
      `func` or `values` serve */
   PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[],
-                                 const PetscReal normal[], const PetscReal J[], PetscScalar out[]);
+                                 const PetscReal normal[], const PetscReal J[], PetscReal out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[],
-                             PetscScalar out[]);
+                             PetscReal out[]);
   /* may be NULL: checked values where the space's back end works, one a cell where they do not vary inside of
      any; or not done: only evaluate() can tell */
   PetscErrorCode (*evaluateon)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, HopsValuesWork *,
@@ -169,7 +169,7 @@ static inline PetscBool HopsCoefficientIsCell(HopsCoefficient cf)
   needed and is owned by the caller (PetscFree). NaN and infinity are errors that name the cell.
 */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, const HopsBasis *, PetscInt first, PetscInt n,
-                                                    size_t *worksize, PetscScalar **work, HopsValues *);
+                                                    size_t *worksize, PetscReal **work, HopsValues *);
 /* The same for a reader on a back end: values that are made in its memory stay there, and others are the
    process's */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluateOn(HopsCoefficient, HopsSpace, const HopsBackendOps *, const HopsBasis *,
@@ -211,7 +211,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace, const Pe
 /* that of a graph whose roots are all owned entries and whose leaves are the ghosts */
 PETSC_INTERN PetscErrorCode HopsHaloCreate(PetscSF, HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
-/* on pointers of a back end; entries are PETSC_DOUBLE (PetscScalar) or PETSC_FLOAT, and these of one
+/* on pointers of a back end; entries are PETSC_DOUBLE (PetscReal) or PETSC_FLOAT, and these of one
    component; constraints may be NULL */
 PETSC_INTERN PetscErrorCode HopsProlongCreate(HopsSpace, const HopsBackendOps *, const HopsHalo *, PetscInt nc, PetscDataType,
                                               const HopsConstraints *, HopsProlong *);
@@ -223,7 +223,7 @@ PETSC_INTERN PetscErrorCode HopsProlongEnd(HopsProlong, const void *x, void *xg)
 PETSC_INTERN PetscErrorCode HopsProlongTransposeBegin(HopsProlong, void *yg, void *y);
 PETSC_INTERN PetscErrorCode HopsProlongTransposeEnd(HopsProlong, void *yg, void *y);
 /* on the host: ghosts, and constrained entries (cvals, or zero), for the owned entries x[nT]; collective */
-PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, PetscInt part, const PetscReal x[], PetscReal xg[]);
 /* what a back end needs of a space, sp->P with it */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
@@ -258,18 +258,61 @@ typedef enum {
   HOPS_VEC_WRITE,
   HOPS_VEC_READ_WRITE
 } HopsVecAccess;
-PETSC_INTERN PetscErrorCode HopsVecGetArray(HopsSpace, Vec, HopsVecAccess, PetscScalar **);
-PETSC_INTERN PetscErrorCode HopsVecRestoreArray(HopsSpace, Vec, HopsVecAccess, PetscScalar **);
+PETSC_INTERN PetscErrorCode HopsVecGetArray(HopsSpace, Vec, HopsVecAccess, PetscReal **); /* refuses complex scalars */
+PETSC_INTERN PetscErrorCode HopsVecRestoreArray(HopsSpace, Vec, HopsVecAccess, PetscReal **);
+/* the same of one part; real scalars have one, the array itself, complex ones two, which are copies */
+#if defined(PETSC_USE_COMPLEX)
+PETSC_INTERN PetscErrorCode HopsVecGetPart(HopsSpace, Vec, PetscInt part, HopsVecAccess, PetscReal **);
+PETSC_INTERN PetscErrorCode HopsVecRestorePart(HopsSpace, Vec, PetscInt part, HopsVecAccess, PetscReal **);
+#else
+  #define HopsVecGetPart(sp, v, part, access, a)     HopsVecGetArray(sp, v, access, a)
+  #define HopsVecRestorePart(sp, v, part, access, a) HopsVecRestoreArray(sp, v, access, a)
+#endif
+#define HopsVecGetPartRead(sp, v, part, a)     HopsVecGetPart(sp, v, part, HOPS_VEC_READ, (PetscReal **)(a))
+#define HopsVecRestorePartRead(sp, v, part, a) HopsVecRestorePart(sp, v, part, HOPS_VEC_READ, (PetscReal **)(a))
+/* the same of any vector in the process's memory */
+PETSC_INTERN PetscErrorCode HopsHostVecGetPart(Vec, PetscInt part, HopsVecAccess, PetscReal **);
+PETSC_INTERN PetscErrorCode HopsHostVecRestorePart(Vec, PetscInt part, HopsVecAccess, PetscReal **);
+#define HopsHostVecGetPartRead(v, part, a)     HopsHostVecGetPart(v, part, HOPS_VEC_READ, (PetscReal **)(a))
+#define HopsHostVecRestorePartRead(v, part, a) HopsHostVecRestorePart(v, part, HOPS_VEC_READ, (PetscReal **)(a))
+/* real[n] of what must be real, to rounding; `what` begins the error */
+PETSC_INTERN PetscErrorCode HopsTakeReal(PetscInt n, const PetscScalar v[], PetscReal real[], const char what[]);
+/* MatSetValues() of real values */
+#if defined(PETSC_USE_COMPLEX)
+PETSC_INTERN PetscErrorCode HopsMatSetReal(Mat, PetscInt m, const PetscInt[], PetscInt n, const PetscInt[], const PetscReal[],
+                                           InsertMode);
+#else
+  #define HopsMatSetReal MatSetValues
+#endif
+
+/* A part of a user's function. Its values of one part come from HopsPartFunction(), called with
+   HopsPartContext(): of real scalars these are the user's own */
+typedef PetscErrorCode (*HopsRealFunction)(PetscInt dim, const PetscReal x[], PetscInt nc, PetscReal u[], void *ctx);
+typedef struct {
+  HopsPointFunction f;
+  void             *ctx;
+  PetscInt          part;
+} HopsFunctionPart;
+#if defined(PETSC_USE_COMPLEX)
+PETSC_INTERN PetscErrorCode HopsEvaluatePart(PetscInt, const PetscReal[], PetscInt, PetscReal[], void *);
+PETSC_INTERN PetscErrorCode HopsEvaluateReal(HopsPointFunction, PetscInt, const PetscReal[], PetscInt, PetscReal[], void *);
+  #define HopsPartFunction(p) HopsEvaluatePart
+  #define HopsPartContext(p)  ((void *)&(p))
+#else
+  #define HopsPartFunction(p)                       ((p).f)
+  #define HopsPartContext(p)                        ((p).ctx)
+  #define HopsEvaluateReal(f, dim, x, nc, out, ctx) ((*(f))(dim, x, nc, out, ctx)) /* of a coefficient, which is real */
+#endif
 /* does the vector lie where the back end works? NULL does */
 PETSC_INTERN PetscErrorCode HopsSpaceHasVec(HopsSpace, Vec, PetscBool *);
 /* src/space/elements.c: the entry that a T-vector would have as entry l of an L-vector, or -1: it has none */
 PETSC_INTERN PetscInt HopsSpaceGlobalIndex(HopsSpace, PetscInt l);
 /* who has the entries of the L-vector from nT on, as far as T-vectors have them: roots are the owned ones */
 PETSC_INTERN PetscErrorCode HopsSpaceGetElementSF(HopsSpace, PetscSF *);
-#define HopsVecGetArrayRead(sp, v, a)     HopsVecGetArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
-#define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
+#define HopsVecGetArrayRead(sp, v, a)     HopsVecGetArray(sp, v, HOPS_VEC_READ, (PetscReal **)(a))
+#define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscReal **)(a))
 /* T-vector in the back end's memory, which stays the caller's */
-PETSC_INTERN PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace, const PetscScalar a[], Vec *);
+PETSC_INTERN PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace, const PetscReal a[], Vec *);
 
 /* the error of what does not know hanging nodes; `remedy` ends the sentence */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckConforming(HopsSpace, const char what[], const char remedy[]);

@@ -10,15 +10,16 @@ struct _HopsLORBlock {
   HopsForm     form;
   HopsJacobian jacobian; /* the form's, or NULL: parts of the user's coefficients */
   PetscInt     nc;
-  PetscBool    has[4]; /* the terms in the matrix */
-  HopsFaceForm faces;  /* boundary Jacobians, or NULL */
-  PetscBool    couple; /* components do; else see lorapart.c */
-  PetscBool    mixed;  /* entries between nodes in two directions: some g3 */
-  PetscBool    sym;    /* the matrix is symmetric */
-  HopsNodes    nodes;  /* essential components are identity rows here */
-  PetscScalar *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
-  PetscScalar *rvals;  /* [nr][nc^2] */
-  PetscInt    *rrow;   /* [nr] owned node of each received block */
+  PetscBool    has[4];  /* the terms in the matrix */
+  HopsFaceForm faces;   /* boundary Jacobians, or NULL */
+  PetscBool    couple;  /* components do; else see lorapart.c */
+  PetscBool    mixed;   /* entries between nodes in two directions: some g3 */
+  PetscBool    sym;     /* the matrix is symmetric */
+  HopsNodes    nodes;   /* essential components are identity rows here */
+  PetscReal   *vals;    /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
+  PetscScalar *scalars; /* the first two as the matrix has them */
+  PetscReal   *rvals;   /* [nr][nc^2] */
+  PetscInt    *rrow;    /* [nr] owned node of each received block */
   MPI_Datatype unit;
   PetscBool    upwind; /* one-sided differences for first-order terms of the cells */
   Mat          mat;

@@ -39,18 +39,19 @@ typedef struct {
   unsigned char       *gfixed;   /* [ng] those of an entry's row or column, in the process's memory */
   PetscBool            coupled;  /* the pattern has couplings across cells' directions on this rank */
   PetscBool            given;    /* rows.i, rows.j, and the values belong to the matrix */
-  PetscScalar         *array;    /* the values of all rows, where the memory is the process's */
+  PetscReal           *array;    /* the values of all rows, where the memory is the process's */
   PetscInt             ncols;    /* columns of block 1 */
   PetscInt            *cols;     /* [ncols] their global indices, ascending */
   HopsLORExchange      exchange; /* of ghost rows' entries: ng leave, nr arrive */
   PetscInt             ng, nr;
-  PetscScalar         *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
-  PetscScalar         *xvals;         /* [nr] where the back end works */
+  PetscReal           *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
+  PetscReal           *xvals;         /* [nr] where the back end works */
   /* of an AIJ in the process's memory, which these go with: CSR of both blocks */
   PetscInt      *di, *dj, *oi, *oj;
-  PetscScalar   *vals[2];
-  Mat            mat; /* it may outlive this struct */
-  PetscLogDouble nnz; /* global number of nonzeros */
+  PetscReal     *vals[2];
+  PetscScalar   *scalars[2]; /* the same as the matrix has them: real ones are vals[] */
+  Mat            mat;        /* it may outlive this struct */
+  PetscLogDouble nnz;        /* global number of nonzeros */
   /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is
      built */
   PetscReal droptol;
@@ -103,6 +104,10 @@ PETSC_INTERN PetscErrorCode HopsLORWiden(HopsLOR *); /* the wide rows, of severa
 PETSC_INTERN PetscErrorCode HopsLORFreeRows(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORCreateMat(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORUpdateMat(HopsLOR *);
+/* Values as a matrix has them, which the host's memory must free where scalars are complex: real ones are the
+   values; and their new values */
+PETSC_INTERN PetscErrorCode HopsLORScalarsMalloc(size_t n, PetscReal v[], PetscScalar **);
+PETSC_INTERN PetscErrorCode HopsLORScalarsUpdate(size_t n, const PetscReal v[], PetscScalar s[]);
 /* new values were written into the arrays of an AIJ */
 PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 

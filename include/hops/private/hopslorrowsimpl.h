@@ -16,17 +16,17 @@
   for nowhere, those of ghosts' rows, block 0, block 1.
 */
 typedef struct {
-  PetscInt     first, n, split;
-  PetscBool    sorted, coupled; /* coupled: some old mask is not zero */
-  int         *i[2], *j[2];     /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
-  PetscScalar *v[2];
-  size_t       before; /* entries of that array before v[0] */
-  size_t       nnz[2];
-  PetscInt     nslots;            /* rows with received entries */
-  int         *slotrow, *xi, *xj; /* [nslots] such a row, less `first`; CSR of its received columns */
-  int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
-  int         *map;               /* column of block 1 by L index less `split`, once known */
-  PetscInt     nmap;
+  PetscInt   first, n, split;
+  PetscBool  sorted, coupled; /* coupled: some old mask is not zero */
+  int       *i[2], *j[2];     /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
+  PetscReal *v[2];
+  size_t     before; /* entries of that array before v[0] */
+  size_t     nnz[2];
+  PetscInt   nslots;            /* rows with received entries */
+  int       *slotrow, *xi, *xj; /* [nslots] such a row, less `first`; CSR of its received columns */
+  int       *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
+  int       *map;               /* column of block 1 by L index less `split`, once known */
+  PetscInt   nmap;
 
   /* The host's, once the pattern is there: cell c adds to entries cellplace[cellstart[c]] and on of the array
      (see hostlorimpl.h), and what is received goes to received[] */
@@ -70,10 +70,10 @@ typedef struct {
   PetscErrorCode (*FillColumns)(HopsLORAssembler, HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*MapColumns)(HopsLORAssembler, HopsLORRows *);
   PetscErrorCode (*FillValues)(HopsLORAssembler, HopsLORVertexData, HopsLORRows *, HopsLORRows *ghosts);
-  PetscErrorCode (*AddReceived)(HopsLORAssembler, HopsLORRows *, const PetscScalar x[]); /* x as xj */
+  PetscErrorCode (*AddReceived)(HopsLORAssembler, HopsLORRows *, const PetscReal x[]); /* x as xj */
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
      NULL */
-  PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscReal x[]);
   /* nc components that do not couple, on the same pattern: entry (r, j) of component c is entry (r nc + c, j
      nc + c) of the wide rows, whose memory is there. The pattern, with columns of block 1 as mapped; and the
      values of a component, with fixed[block][column] a bit for each component whose row and column are the
@@ -121,5 +121,5 @@ struct _HopsRowsOps {
   PetscErrorCode (*MapColumns)(HopsLORRows *); /* block 1 by rows->map */
   /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces
      are taken to be bilinear */
-  PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);
+  PetscErrorCode (*UnitVectors)(HopsSpace, PetscReal *v[3]);
 };

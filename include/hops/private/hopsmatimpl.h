@@ -4,7 +4,7 @@
 
 /* An integral over facets with a coefficient */
 typedef struct {
-  PetscScalar *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * coefficient */
+  PetscReal   *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * coefficient */
   HopsOperator kernel;
 } HopsPAFacets;
 
@@ -24,7 +24,7 @@ typedef struct {
   HopsOperator          kernel;
   PetscInt              nfacets;
   HopsPAFacets         *facets;  /* [nfacets] of the form's integrals over the boundary, after set-up */
-  PetscScalar          *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
+  PetscReal            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
   struct _HopsPATensor *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
   PetscBool             general; /* use it for every form */
   struct _HopsPASum    *sum;     /* what MatScale() and the like made of the form, NULL for the form itself */
@@ -42,14 +42,14 @@ PETSC_INTERN PetscErrorCode MatPADestroyFacets(Mat_PA *);
 /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);
 PETSC_INTERN PetscErrorCode HopsDerhamAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
-PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
+PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscReal zero[], PetscInt row[], Mat);
 PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
 /* arrays of vectors where the back end of the space works; x may be NULL */
-PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
+PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, PetscInt part, Vec x, Vec y, const PetscReal **, PetscReal **);
 /* src/mat/pa/matpahung.c: adds what hanging nodes bring to the diagonal, in place of what kernels put
    there */
-PETSC_INTERN PetscErrorCode MatPADiagonalHung(Mat_PA *, PetscScalar d[], PetscScalar dg[]);
-PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
+PETSC_INTERN PetscErrorCode MatPADiagonalHung(Mat_PA *, PetscReal d[], PetscReal dg[]);
+PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, PetscInt part, Vec x, Vec y, const PetscReal **, PetscReal **);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 
 /* src/mat/pa/matpaalgebra.c: operators that were changed as matrices are; new terms, or a new state, of the

@@ -105,9 +105,9 @@ struct _HopsPatchSetUpOps {
   PetscErrorCode (*Lists)(const HopsPatchLists *, int idx[], int eidx[]);
   /* inverses of the Schur complements of condensed patches: schur[] is the back end's, everything else the
      process's; *bad as below */
-  PetscErrorCode (*Condense)(const HopsPatchModes *, PetscInt n, const HopsPatchCondensed[], PetscScalar schur[], PetscInt *bad);
+  PetscErrorCode (*Condense)(const HopsPatchModes *, PetscInt n, const HopsPatchCondensed[], PetscReal schur[], PetscInt *bad);
   /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
-  PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscScalar inv[], PetscInt *bad);
+  PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscReal inv[], PetscInt *bad);
 };
 
 /*
@@ -174,13 +174,13 @@ struct _HopsPatches {
   PetscInt      *center;  /* [n] global index of the vertex; cell of an element patch */
   int           *color;   /* [n] */
   PetscInt      *dense;   /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
-  PetscScalar   *inv;     /* row after row; the back end's where it inverts, and the smoother's once there is one */
+  PetscReal     *inv;     /* row after row; the back end's where it inverts, and the smoother's once there is one */
   PetscInt       ninv, ncolors;
   /* condensed patches; see src/patch/patchcondensed.c */
   PetscInt            ncond, cmax;
   size_t              nschur;
   HopsPatchCondensed *cond;
-  PetscScalar        *schur;                /* where the back end works */
+  PetscReal          *schur;                /* where the back end works */
   int                 cfactor;              /* modes of a cell's interior, as a 1D factor */
   HopsPatchModes      modes;                /* the same with what belongs to the function of the vertex; arrays are the next ones */
   PetscReal          *alpha, *mu, *mvalues; /* [p-1], [p-1] */

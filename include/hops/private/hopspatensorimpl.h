@@ -6,15 +6,15 @@
 
 /* A field as test or as trial functions */
 typedef struct {
-  PetscInt     field;
-  HopsNodes    nodes; /* their map is into the operator's own vectors */
-  HopsBasis    basis;
-  PetscScalar *l; /* [nL][nc] where the back end works */
-  HopsProlong  P; /* of L-vectors of nc components */
+  PetscInt    field;
+  HopsNodes   nodes; /* their map is into the operator's own vectors */
+  HopsBasis   basis;
+  PetscReal  *l; /* [nL][nc] where the back end works */
+  HopsProlong P; /* of L-vectors of nc components */
 } HopsPASide;
 
 /* ghosts and constrained entries of its L-vector */
-static inline PetscScalar *HopsPASideGhosts(const HopsPASide *s)
+static inline PetscReal *HopsPASideGhosts(const HopsPASide *s)
 {
   return s->l + (size_t)s->nodes->space->nT * s->nodes->nc;
 }
@@ -26,7 +26,7 @@ typedef struct {
   const HopsBackendOps *backend; /* where q lies */
   PetscInt              npairs, nentries;
   HopsTensorPair       *pair;
-  PetscScalar          *q;
+  PetscReal            *q;
   PetscBool             cleared; /* lanes without cells are zero */
 } HopsPAData;
 
@@ -81,7 +81,7 @@ PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *rul
 /* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the
    whole's block of block i */
 PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, const PetscInt blocks[], HopsPATensor);
-PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, PetscInt part, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
 PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);

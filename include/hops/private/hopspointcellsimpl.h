@@ -118,7 +118,7 @@ PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells, HopsPointFac
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
 /* What the host has for cell or face c, to compare with when kernels run for the first time: values[] as in
    HopsPointArgs.out. Vectors are those of a device, of which single cells are wanted */
-typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);
+typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscReal values[]);
 /* F += the residual of all cells, or of these faces by a job, which is this function's; done is false where
    it cannot be done there, and F is untouched. Without HopsPointHost nothing is compared */
 PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, HopsPointFaces, HopsPointJob *, const HopsBasis *rule,
@@ -126,7 +126,7 @@ PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, HopsPointFace
 /* src/form/ds/device/pointfaces.c: tensors of the faces of a term, by a job, which is this function's, to the
    process's memory: g[target][face][point][..]; done is false where it cannot be done there */
 PETSC_INTERN PetscErrorCode HopsPointFacesTensors(HopsPointFaces, PetscInt term, HopsPointJob *, const HopsBasis *rule,
-                                                  HopsJacobian, HopsPointHost, void *ctx, PetscScalar *const g[], PetscBool *done);
+                                                  HopsJacobian, HopsPointHost, void *ctx, PetscReal *const g[], PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsJacobianGetPoints(HopsJacobian, HopsSpace, HopsPointCells *);
 
 /* src/form/ds/device/pointrun.c: at least n doubles on the back end */

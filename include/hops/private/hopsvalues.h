@@ -13,14 +13,14 @@ typedef enum {
 } HopsValuesTest;
 
 /* The largest absolute value at a point, if it is more than `size` */
-HOPS_HOST_DEVICE PetscReal HopsPointSize(int nc, const PetscScalar k[], PetscReal size)
+HOPS_HOST_DEVICE PetscReal HopsPointSize(int nc, const PetscReal k[], PetscReal size)
 {
   for (int i = 0; i < nc; ++i) size = HopsMapAbs(k[i]) > size ? HopsMapAbs(k[i]) : size;
   return size;
 }
 
 /* Is K + shift I positive definite? By the pivots of Gaussian elimination */
-HOPS_HOST_DEVICE int HopsPointIsPositive(int dim, int nc, const PetscScalar k[], PetscReal shift)
+HOPS_HOST_DEVICE int HopsPointIsPositive(int dim, int nc, const PetscReal k[], PetscReal shift)
 {
   PetscReal K[9] = {0.0};
 
@@ -40,7 +40,7 @@ HOPS_HOST_DEVICE int HopsPointIsPositive(int dim, int nc, const PetscScalar k[],
 }
 
 /* The range of what is on the diagonal at a point, and before */
-HOPS_HOST_DEVICE void HopsPointRange(int dim, int nc, const PetscScalar k[], PetscReal *lo, PetscReal *hi)
+HOPS_HOST_DEVICE void HopsPointRange(int dim, int nc, const PetscReal k[], PetscReal *lo, PetscReal *hi)
 {
   for (int i = 0, t = 0; i < (nc <= dim ? nc : dim); ++i) {
     *lo = k[t] < *lo ? k[t] : *lo;

@@ -3,8 +3,11 @@
 #include <petscversion.h>
 #include <petscsys.h>
 
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-  #error "hops needs a PETSc with real scalars in double precision (Debian: libpetsc-real-dev; configure: --with-scalar-type=real)"
+#if !defined(PETSC_USE_REAL_DOUBLE)
+  #error "hops needs a PETSc in double precision (configure: --with-precision=double)"
+#endif
+#if defined(PETSC_USE_COMPLEX) && (defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS))
+  #error "hops works with complex scalars on the host alone: take a PETSc without CUDA, and leave out KOKKOS"
 #endif
 #if PETSC_VERSION_LT(3, 18, 0)
   #error "hops needs PETSc 3.18 or newer"
@@ -22,6 +25,29 @@
 #endif
 #if !defined(PETSC_INT_MAX)
   #define PETSC_INT_MAX PETSC_MAX_INT
+#endif
+
+/* Forms are real, and so is all that hops computes with. A vector of complex scalars has two parts, which a
+   real operator works on one after the other */
+#if defined(PETSC_USE_COMPLEX)
+  #define HOPS_PARTS 2
+#else
+  #define HOPS_PARTS 1
+#endif
+static inline PetscReal HopsScalarPart(PetscScalar s, PetscInt part)
+{
+  return part ? PetscImaginaryPart(s) : PetscRealPart(s);
+}
+static inline void HopsScalarSetPart(PetscScalar *s, PetscInt part, PetscReal v)
+{
+  ((PetscReal *)s)[part] = v;
+}
+
+/* sorts numbers, and the real values that go with them */
+#if defined(PETSC_USE_COMPLEX)
+  #define HopsSortIntWithReals(n, i, x) PetscSortIntWithDataArray(n, i, x, sizeof(PetscReal), &(PetscReal){0})
+#else
+  #define HopsSortIntWithReals(n, i, x) PetscSortIntWithScalarArray(n, i, x)
 #endif
 
 /* the MPI type of PetscBool */

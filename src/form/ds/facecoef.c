@@ -86,7 +86,7 @@ typedef struct {
 } HopsFaceRun;
 
 /* A face by the host, all kinds of all blocks one after the other */
-static PetscErrorCode HopsFaceRunHost(void *ctx, PetscInt i, PetscScalar values[])
+static PetscErrorCode HopsFaceRunHost(void *ctx, PetscInt i, PetscReal values[])
 {
   const HopsFaceRun   *r   = (const HopsFaceRun *)ctx;
   HopsFaceForm         ff  = r->form;
@@ -97,7 +97,7 @@ static PetscErrorCode HopsFaceRunHost(void *ctx, PetscInt i, PetscScalar values[
   HopsPointJob         job;
   HopsFaceTerm         t = ff->terms;
   PetscReal           *x, *normal, *J, *ds;
-  PetscScalar         *g[4];
+  PetscReal           *g[4];
 
   PetscFunctionBegin;
   for (PetscInt k = 0; i >= pf->first[k + 1]; ++k) t = t->next;
@@ -123,13 +123,13 @@ static PetscErrorCode HopsFaceRunHost(void *ctx, PetscInt i, PetscScalar values[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceTermEvaluateDevice(HopsFaceForm ff, HopsFaceTerm term, const HopsBasis *rule, PetscScalar *const g[4],
+PetscErrorCode HopsFaceTermEvaluateDevice(HopsFaceForm ff, HopsFaceTerm term, const HopsBasis *rule, PetscReal *const g[4],
                                           PetscBool *done)
 {
-  HopsFaceRun   r     = {ff, rule};
-  PetscInt      index = 0;
-  PetscScalar **target;
-  HopsPointJob  job;
+  HopsFaceRun  r     = {ff, rule};
+  PetscInt     index = 0;
+  PetscReal  **target;
+  HopsPointJob job;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -152,7 +152,7 @@ typedef struct {
   HopsFaceForm form; /* of one term */
   PetscInt     component, at;
   HopsBasis    basis; /* of the values that are there, [n][q][nc][nc]; P is 0 where there are none */
-  PetscScalar *values;
+  PetscReal   *values;
   /* their state */
   PetscObjectId    id;
   PetscObjectState state;
@@ -191,7 +191,7 @@ static PetscErrorCode HopsFaceContextSame(HopsFaceContext *ctx, PetscBool *same)
 
 /* The values of a face, g[q][nc][nc] in the context's memory, or NULL */
 static PetscErrorCode HopsFaceContextGet(HopsFaceContext *ctx, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
-                                         const PetscScalar **g)
+                                         const PetscReal **g)
 {
   HopsFaceTerm   t  = ctx->form->terms;
   const PetscInt nc = ctx->form->jacobian->nc, n = HopsPower(basis->Q, sp->dim - 1) * nc * nc;
@@ -203,7 +203,7 @@ static PetscErrorCode HopsFaceContextGet(HopsFaceContext *ctx, HopsSpace sp, Pet
   PetscCall(HopsFaceContextSame(ctx, &same));
   if (!same) PetscCall(HopsFaceContextReset(ctx));
   if (c == t->cells[0] && face == t->faces[0]) {
-    PetscScalar *all[4] = {NULL, NULL, NULL, NULL};
+    PetscReal *all[4] = {NULL, NULL, NULL, NULL};
 
     PetscCall(HopsFaceContextReset(ctx));
     PetscCall(PetscMalloc1((size_t)t->n * n, &ctx->values));
@@ -219,15 +219,15 @@ static PetscErrorCode HopsFaceContextGet(HopsFaceContext *ctx, HopsSpace sp, Pet
 }
 
 static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
-                                          const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
+                                          const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscReal out[])
 {
-  HopsFaceContext   *ctx = (HopsFaceContext *)cf->ctx;
-  HopsJacobian       jac = ctx->form->jacobian;
-  HopsFields         F   = jac->fields;
-  const PetscInt     nc = jac->nc, nq = HopsPower(basis->Q, sp->dim - 1);
-  PetscScalar       *g[4] = {NULL, NULL, NULL, NULL};
-  const PetscScalar *v;
-  HopsFaceBasis     *fb;
+  HopsFaceContext *ctx = (HopsFaceContext *)cf->ctx;
+  HopsJacobian     jac = ctx->form->jacobian;
+  HopsFields       F   = jac->fields;
+  const PetscInt   nc = jac->nc, nq = HopsPower(basis->Q, sp->dim - 1);
+  PetscReal       *g[4] = {NULL, NULL, NULL, NULL};
+  const PetscReal *v;
+  HopsFaceBasis   *fb;
 
   PetscFunctionBegin;
   PetscCall(HopsFaceContextGet(ctx, sp, c, face, basis, &v));

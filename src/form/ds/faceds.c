@@ -277,21 +277,21 @@ static PetscErrorCode HopsFaceState(DM dm, HopsFields F, Vec v, PetscBool single
     PetscReal     *e;
 
     PetscCall(PetscMalloc1(np, &e));
-    for (PetscInt c = 0; c < nc; ++c) {
-      const PetscInt k = F->off[f] + c;
+    for (PetscInt cp = 0; cp < nc * HOPS_PARTS; ++cp) {
+      const PetscInt c = cp / HOPS_PARTS, part = cp % HOPS_PARTS, k = F->off[f] + c;
 
-      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = PetscRealPart(e0[i * nc + c]);
+      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = HopsScalarPart(e0[i * nc + c], part);
       PetscCall(HopsFaceInterpolate(&fb[f], face, PETSC_TRUE, e, w));
       for (PetscInt q = 0; q < nq; ++q) {
         PetscReal Ji[9];
 
         HopsInverse(dim, J + q * dim * dim, Ji);
-        u[q * nu + k] = w[q];
+        HopsScalarSetPart(&u[q * nu + k], part, w[q]);
         for (PetscInt d = 0; d < dim; ++d) {
           PetscReal sum = 0.0;
 
           for (PetscInt i = 0; i < dim; ++i) sum += w[(1 + i) * nq + q] * Ji[i * dim + d];
-          ux[(q * nu + k) * dim + d] = sum;
+          HopsScalarSetPart(&ux[(q * nu + k) * dim + d], part, sum);
         }
       }
     }
@@ -393,7 +393,7 @@ PetscErrorCode HopsFaceValuesDestroy(HopsFaceValues *v)
 
 PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, PetscBool single,
                                     const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[],
-                                    PetscScalar *const g[4])
+                                    PetscReal *const g[4])
 {
   HopsFields     F   = jac->fields;
   const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = HopsPower(fb[0].Q, dim - 1),
@@ -401,6 +401,7 @@ PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace 
   const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
   HopsFacePoint  p       = {.fields = F, .t = jac->t, .shift = jac->shift};
   HopsFaceValues v;
+  PetscScalar    buffer[HOPS_PARTS > 1 ? 9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS : 1];
 
   PetscFunctionBegin;
   PetscCall(HopsFaceValuesCreate(jac->dm, F, jac->X, jac->Xt, single, r->label, r->auxvalue, cell, face, fb, J, &v));
@@ -417,14 +418,17 @@ PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace 
     p.x      = x + q * dim;
     p.normal = normal + q * dim;
     for (PetscInt k = 0; k < 4; ++k) {
+      PetscScalar *out = HOPS_PARTS > 1 || !g[k] ? buffer : (PetscScalar *)(g[k] + q * size[k]);
+
       if (!g[k]) continue;
-      HopsFacePointTensor(r, k, size[k], &p, g[k] + q * size[k]);
-      if (!jac->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
+      HopsFacePointTensor(r, k, size[k], &p, out);
+      if (!jac->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, out, cell));
       for (PetscInt i = 0; i < size[k]; ++i)
-        PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
+        PetscCheck(!PetscIsInfOrNanScalar(out[i]), PETSC_COMM_SELF, PETSC_ERR_FP,
                    "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
                    ": check the function and the fields behind it",
                    k, cell);
+      if (HOPS_PARTS > 1) PetscCall(HopsTakeReal(size[k], out, g[k] + q * size[k], "A boundary Jacobian of the PetscDS"));
     }
   }
   PetscCall(HopsFaceValuesDestroy(&v));

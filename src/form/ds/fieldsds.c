@@ -141,7 +141,7 @@ static PetscErrorCode HopsFieldsFetch(DM dm, Vec v, PetscInt cell, PetscInt *n, 
     PetscCall((*be->memory->PoolMalloc)(m * sizeof(PetscInt), (void **)&there));
     PetscCall((*be->memory->PoolMalloc)(m * sizeof(PetscScalar), (void **)&values));
     PetscCall((*be->memory->Copy)(NULL, there, idx, m * sizeof(PetscInt), HOPS_COPY_IN));
-    PetscCall((*be->vector->Pack)(NULL, PETSC_SCALAR, m, there, a, values));
+    PetscCall((*be->vector->Pack)(NULL, PETSC_DOUBLE, m, there, a, values));
     PetscCall((*be->memory->Copy)(NULL, closure, values, m * sizeof(PetscScalar), HOPS_COPY_OUT));
     PetscCall((*be->memory->PoolFree)((void **)&there));
     PetscCall((*be->memory->PoolFree)((void **)&values));
@@ -185,20 +185,20 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
     PetscReal       *e = at->work, *t = e + nm, *scratch = t + nm;
     const PetscReal *M[3];
 
-    for (PetscInt c = 0; c < nc; ++c) {
-      const PetscInt k = F->off[f] + c;
+    for (PetscInt cp = 0; cp < nc * HOPS_PARTS; ++cp) {
+      const PetscInt c = cp / HOPS_PARTS, part = cp % HOPS_PARTS, k = F->off[f] + c;
 
-      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = PetscRealPart(e0[i * nc + c]);
+      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = HopsScalarPart(e0[i * nc + c], part);
       for (PetscInt d = 0; d < dim; ++d) M[d] = basis->B;
       PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
-      for (PetscInt q = 0; q < nq; ++q) u[q * nu + k] = t[q];
+      for (PetscInt q = 0; q < nq; ++q) HopsScalarSetPart(&u[q * nu + k], part, t[q]);
       for (PetscInt d = 0; ux && d < dim; ++d) { /* reference gradients first */
         if (basis->Q >= basis->P) HopsTensorApplyDirection(dim, d, basis->Q, basis->C, t, scratch);
         else { /* the values at the points do not determine the polynomial */ M[d] = basis->D;
           PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, scratch, scratch + nm));
           M[d] = basis->B;
         }
-        for (PetscInt q = 0; q < nq; ++q) ux[(q * nu + k) * dim + d] = scratch[q];
+        for (PetscInt q = 0; q < nq; ++q) HopsScalarSetPart(&ux[(q * nu + k) * dim + d], part, scratch[q]);
       }
     }
     e0 += nc * np;

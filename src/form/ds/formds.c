@@ -18,8 +18,8 @@ static PetscInt HopsDSTensor(const HopsDSContext *ctx, PetscInt dim, PetscInt *o
 
 /* out[n][nc]: of the tensors t[n][size], each at a point of a cell of the run, which has nq of them, the
    component's own: its upper triangle. That of one component among several is the symmetric part */
-static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscInt nq, const PetscScalar t[],
-                                 PetscScalar out[])
+static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscInt nq, const PetscReal t[],
+                                 PetscReal out[])
 {
   const HopsDSContext *ctx = (const HopsDSContext *)cf->ctx;
   const PetscInt       dim = sp->dim;
@@ -31,8 +31,8 @@ static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt firs
     if (!ctx->kind) out[q] = t[0];
     for (PetscInt i = 0, k = 0; ctx->kind && i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
-        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
-                                              1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
+        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsReal(t[i * dim + j] - t[j * dim + i]) >
+                                              1e-10 * (PetscAbsReal(t[i * dim + i]) + PetscAbsReal(t[j * dim + j]))),
                    PETSC_COMM_SELF, PETSC_ERR_SUP, HOPS_DS_NONSYMMETRIC, sp->cell[first + q / nq]);
         out[q * cf->nc + k++] = ctx->jacobian->nc > 1 ? 0.5 * (t[i * dim + j] + t[j * dim + i]) : t[i * dim + j];
       }
@@ -41,14 +41,14 @@ static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt firs
 }
 
 static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                 const HopsBasis *basis, const PetscReal unused[], PetscScalar out[])
+                                                 const HopsBasis *basis, const PetscReal unused[], PetscReal out[])
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
   const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
   PetscInt       own, size         = HopsDSTensor(ctx, dim, &own);
   HopsBasis      geom;
   PetscReal     *x, *J;
-  PetscScalar   *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};
+  PetscReal     *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};
   PetscBool      done;
 
   PetscFunctionBegin;

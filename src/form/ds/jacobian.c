@@ -3,8 +3,6 @@
 #include <hops/private/hopspointcellsimpl.h>
 #include <hops/private/hopspleximpl.h>
 
-#define HOPS_MAX_COMPONENTS 6
-
 /* The functions of a pair of fields in any region */
 static PetscErrorCode HopsJacobianFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j,
                                             HopsJacobianBlock *block, PetscBool *any)
@@ -312,10 +310,11 @@ static PetscErrorCode HopsRegionPointsSet(HopsJacobian jac, PetscInt s, PetscInt
 
 /* One cell whose fields are at hand */
 static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq,
-                                               HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
+                                               HopsPoint *p, const PetscReal x[], PetscInt c, PetscReal *(*g)[4])
 {
   const PetscInt     dim = jac->fields->dim, nu = jac->fields->off[jac->fields->nf];
   const PetscScalar *u = p->u, *ut = p->ut, *ux = p->ux;
+  PetscScalar        buffer[HOPS_PARTS > 1 ? 9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS : 1];
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < nq; ++q) {
@@ -331,14 +330,16 @@ static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegio
       HopsTensorSizes(jac->fields, &jac->blocks[b], size);
       if (q == 0 && !jac->X) PetscCall(HopsPointCheck(&rp->r[b], size, p, cell));
       for (PetscInt k = 0; k < 4; ++k) {
-        PetscScalar *out = g[b][k] ? g[b][k] + (c * nq + q) * size[k] : NULL;
+        PetscReal   *to  = g[b][k] ? g[b][k] + (c * nq + q) * size[k] : NULL;
+        PetscScalar *out = HOPS_PARTS > 1 ? buffer : (PetscScalar *)to;
 
-        if (out) HopsPointTensor(&rp->r[b], k, size[k], p, out);
-        for (PetscInt i = 0; out && i < size[k]; ++i)
+        if (to) HopsPointTensor(&rp->r[b], k, size[k], p, out);
+        for (PetscInt i = 0; to && i < size[k]; ++i)
           PetscCheck(!PetscIsInfOrNanScalar(out[i]), PETSC_COMM_SELF, PETSC_ERR_FP,
                      "The Jacobian function g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
                      ": check the function and the fields behind it",
                      k, cell);
+        if (to && HOPS_PARTS > 1) PetscCall(HopsTakeReal(size[k], out, to, "A Jacobian function of the PetscDS"));
       }
     }
   }
@@ -346,7 +347,7 @@ static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegio
 }
 
 PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, PetscBool single,
-                                        const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+                                        const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscReal *(*g)[4])
 {
   DM               dm  = jac->dm;
   const PetscInt   dim = sp->dim, nu = jac->fields->off[jac->fields->nf], nq = HopsPower(basis->Q, dim);
@@ -398,7 +399,7 @@ PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt
 }
 
 static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                                 const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+                                                 const PetscReal x[], const PetscReal J[], PetscReal *(*g)[4])
 {
   PetscBool done;
 
@@ -409,10 +410,10 @@ static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp,
 }
 
 PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                          const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+                                          const PetscReal x[], const PetscReal J[], PetscReal *(*g)[4])
 {
   const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
-  PetscScalar *(*v)[4];
+  PetscReal *(*v)[4];
   PetscReal *y, *K;
 
   PetscFunctionBegin;
@@ -454,9 +455,9 @@ PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian jac, HopsSpace sp, PetscI
 }
 
 PetscErrorCode HopsJacobianEvaluate(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                    const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
+                                    const PetscReal x[], const PetscReal J[], PetscReal *const g[4])
 {
-  PetscScalar *block[1][4] = {{g[0], g[1], g[2], g[3]}};
+  PetscReal *block[1][4] = {{g[0], g[1], g[2], g[3]}};
 
   PetscFunctionBegin;
   PetscCheck(jac->nblocks <= 1, PetscObjectComm((PetscObject)jac->dm), PETSC_ERR_PLIB,

@@ -95,7 +95,7 @@ static PetscErrorCode MatMult_HopsBox(Mat A, Vec x, Vec y)
              "A vector of type %s lies in the host's memory, and the operator on the device: make vectors by MatCreateVecs()",
              ((PetscObject)x)->type_name);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall((*box->ops->Mult)(box->kernel, xa, ya));
+  PetscCall((*box->ops->Mult)(box->kernel, (const PetscReal *)xa, (PetscReal *)ya));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(VecRestoreArrayReadAndMemType(x, &xa));
   PetscCall(VecRestoreArrayWriteAndMemType(y, &ya));

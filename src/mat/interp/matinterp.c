@@ -8,7 +8,7 @@ typedef struct {
   PetscBool         prolong; /* `from` is the coarse space */
   HopsInterpolation kernel;
   PetscInt          M, N;    /* nodes per direction of a macro cell of `to` and `from` */
-  PetscScalar      *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
+  PetscReal        *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
 } Mat_HopsInterp;
 
 /* ------------------------------------------- set-up ------------------------------------------- */
@@ -71,9 +71,9 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
   PetscCall(HopsSpaceGetBackendMesh(coarse, &d.crestr, &X));
   PetscCall(HopsSpaceGetBackendMesh(fine, &d.frestr, &X));
   PetscCall((*from->backend->InterpCreate)(from, to, &d, &in->kernel));
-  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->xg));
-  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->yg));
-  PetscCall((*from->backend->vector->Zero)(PETSC_SCALAR, from->nL - from->nT, in->xg));
+  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscReal), (void **)&in->xg));
+  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscReal), (void **)&in->yg));
+  PetscCall((*from->backend->vector->Zero)(PETSC_DOUBLE, from->nL - from->nT, in->xg));
   PetscCall(PetscFree(A));
   PetscCall(HopsNestedDestroy(&n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,48 +82,48 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
 /* ------------------------------------------- action ------------------------------------------- */
 
 /* Interior macro cells are worked on while the ghosts come in */
-static PetscErrorCode HopsInterpForward(Mat P, Vec x, Vec y, PetscBool add)
+static PetscErrorCode HopsInterpForward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
 {
-  Mat_HopsInterp    *in = (Mat_HopsInterp *)P->data;
-  HopsSpace          sp = in->from;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  Mat_HopsInterp  *in = (Mat_HopsInterp *)P->data;
+  HopsSpace        sp = in->from;
+  const PetscReal *xa;
+  PetscReal       *ya;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
-  PetscCall(HopsVecGetArrayRead(sp, x, &xa));
-  PetscCall(HopsVecGetArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
+  PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(HopsProlongBegin(sp->P, xa, in->xg));
   PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
   PetscCall(HopsProlongEnd(sp->P, xa, in->xg));
   PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
-  PetscCall(HopsVecRestoreArrayRead(sp, x, &xa));
-  PetscCall(HopsVecRestoreArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
+  PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* and while contributions to other ranks' unknowns leave */
-static PetscErrorCode HopsInterpBackward(Mat P, Vec x, Vec y, PetscBool add)
+static PetscErrorCode HopsInterpBackward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
 {
   Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
   HopsSpace             sp = in->from;
   const HopsBackendOps *be = sp->backend;
-  const PetscScalar    *xa;
-  PetscScalar          *ya;
+  const PetscReal      *xa;
+  PetscReal            *ya;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
-  PetscCall(HopsVecGetArrayRead(sp, x, &xa));
-  PetscCall(HopsVecGetArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
-  if (!add) PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, ya));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, in->yg));
+  PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
+  PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  if (!add) PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, ya));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nL - sp->nT, in->yg));
   PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, in->yg, ya));
   PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeEnd(sp->P, in->yg, ya));
-  PetscCall(HopsVecRestoreArrayRead(sp, x, &xa));
-  PetscCall(HopsVecRestoreArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
+  PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,14 +131,14 @@ static PetscErrorCode HopsInterpBackward(Mat P, Vec x, Vec y, PetscBool add)
 static PetscErrorCode MatMult_HopsInterp(Mat P, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(HopsInterpForward(P, x, y, PETSC_FALSE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpForward(P, k, x, y, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_HopsInterp(Mat P, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(HopsInterpBackward(P, x, y, PETSC_FALSE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpBackward(P, k, x, y, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +146,7 @@ static PetscErrorCode MatMultAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (y != z) PetscCall(VecCopy(y, z));
-  PetscCall(HopsInterpForward(P, x, z, PETSC_TRUE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpForward(P, k, x, z, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +154,7 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (y != z) PetscCall(VecCopy(y, z));
-  PetscCall(HopsInterpBackward(P, x, z, PETSC_TRUE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpBackward(P, k, x, z, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

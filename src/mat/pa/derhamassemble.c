@@ -75,7 +75,7 @@ static void HopsPhysicalShape(HopsFamily family, PetscInt dim, PetscInt c, Petsc
 }
 
 /* y = K x for a scalar, diagonal or symmetric coefficient */
-static void HopsTimes(PetscInt n, PetscInt nc, const PetscScalar v[], const PetscReal x[], PetscReal y[])
+static void HopsTimes(PetscInt n, PetscInt nc, const PetscReal v[], const PetscReal x[], PetscReal y[])
 {
   for (PetscInt i = 0, k = 0; i < n; ++i) {
     if (nc == 1 || nc == n) y[i] = v[nc == 1 ? 0 : i] * x[i];
@@ -91,7 +91,7 @@ static void HopsTimes(PetscInt n, PetscInt nc, const PetscScalar v[], const Pets
 }
 
 static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const PetscReal F[], PetscInt cell, PetscReal work[],
-                                      PetscScalar E[])
+                                      PetscReal E[])
 {
   HopsSpace        sp  = pa->form->space;
   const PetscInt   dim = sp->dim, ne = sp->ne, nq = HopsPower(pa->basis.Q, dim);
@@ -101,7 +101,7 @@ static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const P
   PetscReal       *x, *J, *u = work, *du = work + 3 * ne;
   HopsValues       mu, beta;
   size_t           ks = 0, ms = 0;
-  PetscScalar     *kw = NULL, *mw = NULL;
+  PetscReal       *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
@@ -152,7 +152,7 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
   Mat            B;
   PetscInt      *gidx, *row;
   PetscReal     *F, *work;
-  PetscScalar   *E;
+  PetscReal     *E;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
@@ -181,7 +181,7 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
       row[i] = gidx[HopsUnsigned(r)];
       for (PetscInt j = 0; j < ne; ++j) E[i * ne + j] *= HopsSign(r) * HopsSign(sp->restr[c * ne + j]);
     }
-    PetscCall(MatSetValues(B, ne, row, ne, row, E, ADD_VALUES));
+    PetscCall(HopsMatSetReal(B, ne, row, ne, row, E, ADD_VALUES));
   }
   for (PetscInt e = 0; e < sp->ness; ++e)
     PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));

@@ -150,9 +150,9 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCall(MatPASetUpRules(A, pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
   if (!pa->xg) {
-    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscScalar), (void **)&pa->xg));
-    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscScalar), (void **)&pa->yg));
-    PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscReal), (void **)&pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscReal), (void **)&pa->yg));
+    PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), pa->xg));
   }
   pa->nindefinite = 0;
   if (HopsFormHas(pa->form, HOPS_CELLS)) {
@@ -213,7 +213,7 @@ PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 
 /* ------------------------------------------- action ------------------------------------------- */
 
-static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScalar x[], PetscScalar y[])
+static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscReal x[], PetscReal y[])
 {
   PetscFunctionBegin;
   if (pa->kernel) PetscCall((*pa->kernel->ops->Apply)(pa->kernel, part, x, pa->xg, y, pa->yg));
@@ -225,15 +225,15 @@ static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScala
   while their contributions go out. The constrained entries of xg are what the caller left there (zero, but
   for lifting).
 */
-static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], PetscScalar y[])
+static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscReal x[], PetscReal y[])
 {
   HopsSpace             sp = pa->form->space;
   const HopsBackendOps *be = sp->backend;
-  PetscScalar          *xg = pa->xg, *yg = pa->yg;
+  PetscReal            *xg = pa->xg, *yg = pa->yg;
 
   PetscFunctionBegin;
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, y));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, y));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), yg));
   PetscCall(HopsProlongBegin(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsProlongEnd(sp->P, x, xg));
@@ -246,42 +246,45 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Arrays of vectors where the back end of the space works; x may be NULL */
-PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+/* Arrays of a part of vectors where the back end of the space works; x may be NULL */
+PetscErrorCode MatPAGetArrays(HopsSpace sp, PetscInt part, Vec x, Vec y, const PetscReal **xa, PetscReal **ya)
 {
   PetscFunctionBegin;
-  if (x) PetscCall(HopsVecGetArrayRead(sp, x, xa));
-  PetscCall(HopsVecGetArray(sp, y, HOPS_VEC_WRITE, ya));
+  if (x) PetscCall(HopsVecGetPartRead(sp, x, part, xa));
+  PetscCall(HopsVecGetPart(sp, y, part, HOPS_VEC_WRITE, ya));
   PetscCall(PetscLogGpuTimeBegin());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+PetscErrorCode MatPARestoreArrays(HopsSpace sp, PetscInt part, Vec x, Vec y, const PetscReal **xa, PetscReal **ya)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeEnd());
-  if (x) PetscCall(HopsVecRestoreArrayRead(sp, x, xa));
-  PetscCall(HopsVecRestoreArray(sp, y, HOPS_VEC_WRITE, ya));
+  if (x) PetscCall(HopsVecRestorePartRead(sp, x, part, xa));
+  PetscCall(HopsVecRestorePart(sp, y, part, HOPS_VEC_WRITE, ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The form alone; with coefficients it is symmetric */
 static PetscErrorCode MatPAMultForm(Mat A, PetscBool transpose, Vec x, Vec y)
 {
-  Mat_PA            *pa;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  Mat_PA          *pa;
+  const PetscReal *xa;
+  PetscReal       *ya;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
-  if (pa->tensor) PetscCall(HopsPATensorMult(pa->tensor, transpose, x, y));
-  else {
-    PetscCall(MatPAGetArrays(pa->form->space, x, y, &xa, &ya));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    if (pa->tensor) {
+      PetscCall(HopsPATensorMult(pa->tensor, transpose, k, x, y));
+      continue;
+    }
+    PetscCall(MatPAGetArrays(pa->form->space, k, x, y, &xa, &ya));
     PetscCall(MatPAApply(A, pa, xa, ya));
     PetscCall((*pa->form->space->backend->vector->SetEntries)(pa->form->space->ness, pa->form->space->bessT, xa, ya));
-    PetscCall(MatPARestoreArrays(pa->form->space, x, y, &xa, &ya));
+    PetscCall(MatPARestoreArrays(pa->form->space, k, x, y, &xa, &ya));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -322,9 +325,9 @@ static PetscErrorCode MatSetValues_PA(Mat A, PetscInt m, const PetscInt i[], Pet
 
 static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
 {
-  Mat_PA      *pa;
-  HopsSpace    sp;
-  PetscScalar *a;
+  Mat_PA    *pa;
+  HopsSpace  sp;
+  PetscReal *a;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
@@ -336,16 +339,17 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
     PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatPAGetArrays(sp, NULL, d, NULL, &a));
-  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nT, a));
-  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, HopsSpaceNumOthers(sp), pa->yg));
+  if (HOPS_PARTS > 1) PetscCall(VecSet(d, 0.0));
+  PetscCall(MatPAGetArrays(sp, 0, NULL, d, NULL, &a));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, sp->nT, a));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), pa->yg));
   if (pa->kernel) PetscCall((*pa->kernel->ops->Diagonal)(pa->kernel, a, pa->yg));
   PetscCall(MatPADiagonalHung(pa, a, pa->yg));
   for (PetscInt i = 0; i < pa->nfacets; ++i) PetscCall((*pa->facets[i].kernel->ops->Diagonal)(pa->facets[i].kernel, a, pa->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
   PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));
   PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, NULL, a));
-  PetscCall(MatPARestoreArrays(sp, NULL, d, NULL, &a));
+  PetscCall(MatPARestoreArrays(sp, 0, NULL, d, NULL, &a));
   PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -382,11 +386,11 @@ before.
 @*/
 PetscErrorCode MatPALiftEssential(Mat A, Vec b)
 {
-  Mat_PA            *pa;
-  HopsSpace          sp;
-  Vec                t, zero;
-  const PetscScalar *x;
-  PetscScalar       *y, *ba;
+  Mat_PA          *pa;
+  HopsSpace        sp;
+  Vec              t, zero;
+  const PetscReal *x;
+  PetscReal       *y, *ba;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
@@ -402,15 +406,21 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscCall(VecDuplicate(b, &t));
   PetscCall(VecDuplicate(b, &zero));
   PetscCall(VecSet(zero, 0.0));
-  PetscCall(MatPAGetArrays(sp, zero, t, &x, &y));
-  PetscCall((*sp->backend->memory->Copy)(NULL, pa->xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscScalar), HOPS_COPY_IN));
-  PetscCall(MatPAApply(A, pa, x, y));
-  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nC, pa->xg + sp->nG));
-  PetscCall(MatPARestoreArrays(sp, zero, t, &x, &y));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    const PetscReal *cvals = sp->cvals + k * sp->nC;
+
+    PetscCall(MatPAGetArrays(sp, k, zero, t, &x, &y));
+    PetscCall((*sp->backend->memory->Copy)(NULL, pa->xg + sp->nG, cvals, sp->nC * sizeof(PetscReal), HOPS_COPY_IN));
+    PetscCall(MatPAApply(A, pa, x, y));
+    PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, sp->nC, pa->xg + sp->nG));
+    PetscCall(MatPARestoreArrays(sp, k, zero, t, &x, &y));
+  }
   PetscCall(VecAXPY(b, -1.0, t));
-  PetscCall(VecGetArray(b, &ba));
-  for (PetscInt e = 0; e < sp->ness; ++e) ba[sp->essT[e]] = sp->cvals[sp->essC[e] - sp->nT - sp->nG];
-  PetscCall(VecRestoreArray(b, &ba));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    PetscCall(HopsHostVecGetPart(b, k, HOPS_VEC_READ_WRITE, &ba));
+    for (PetscInt e = 0; e < sp->ness; ++e) ba[sp->essT[e]] = sp->cvals[k * sp->nC + sp->essC[e] - sp->nT - sp->nG];
+    PetscCall(HopsHostVecRestorePart(b, k, HOPS_VEC_READ_WRITE, &ba));
+  }
   PetscCall(VecDestroy(&t));
   PetscCall(VecDestroy(&zero));
   PetscFunctionReturn(PETSC_SUCCESS);

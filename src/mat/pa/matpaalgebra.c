@@ -67,7 +67,8 @@ static PetscErrorCode MatPAGetSum(Mat A, PetscBool symmetric, struct _HopsPASum 
     pa->sum->n         = 1;
     pa->sum->term[0].s = 1.0;
   }
-  if (!symmetric) A->symmetric = A->hermitian = PETSC_BOOL3_UNKNOWN;
+  if (!symmetric) A->symmetric = PETSC_BOOL3_UNKNOWN;
+  if (!symmetric || HOPS_PARTS > 1) A->hermitian = PETSC_BOOL3_UNKNOWN; /* factors may be complex */
   A->spd = PETSC_BOOL3_UNKNOWN;
   *sum   = pa->sum;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -468,8 +469,10 @@ PetscErrorCode MatPACheckForm(Mat A, PetscBool scalable, const char what[])
   PetscCall(MatPAGetData(A, &pa));
   sum = pa->sum;
   if (!sum) PetscFunctionReturn(PETSC_SUCCESS);
-  if (scalable && sum->n == 1 && sum->term[0].s > 0.0 && !sum->term[0].l && !sum->term[0].r && !sum->d && sum->shift == 0.0) {
-    PetscCall(PetscInfo(A, "%s is built on the form without the factor %g of MatScale()\n", what, (double)sum->term[0].s));
+  if (scalable && sum->n == 1 && PetscRealPart(sum->term[0].s) > 0.0 && PetscImaginaryPart(sum->term[0].s) == 0.0 &&
+      !sum->term[0].l && !sum->term[0].r && !sum->d && sum->shift == 0.0) {
+    PetscCall(
+      PetscInfo(A, "%s is built on the form without the factor %g of MatScale()\n", what, (double)PetscRealPart(sum->term[0].s)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
@@ -487,8 +490,10 @@ PetscErrorCode MatPASumView(Mat_PA *pa, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (!sum) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "changed: form times %g%s%s%s", (double)sum->term[0].s,
-                                   sum->term[0].l ? ", rows scaled" : "", sum->term[0].r ? ", columns scaled" : "",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "changed: form times %g", (double)PetscRealPart(sum->term[0].s)));
+  if (HOPS_PARTS > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "%+gi", (double)PetscImaginaryPart(sum->term[0].s)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s%s", sum->term[0].l ? ", rows scaled" : "",
+                                   sum->term[0].r ? ", columns scaled" : "",
                                    sum->d || sum->shift != 0.0 ? ", diagonal added" : ""));
   if (sum->n > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " matrices added", sum->n - 1));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));

@@ -4,7 +4,7 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopshanging.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 /* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
 static PetscErrorCode HopsFullTabulation(const HopsBasis *b, PetscInt dim, PetscReal N[])
@@ -25,7 +25,7 @@ static PetscErrorCode HopsFullTabulation(const HopsBasis *b, PetscInt dim, Petsc
 }
 
 /* the symmetric tensor K (dim x dim) of a coefficient's components */
-static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscReal K[])
+static void HopsTensor(PetscInt dim, PetscInt nc, const PetscReal v[], PetscReal K[])
 {
   for (PetscInt i = 0, k = 0; i < dim; ++i)
     for (PetscInt j = i; j < dim; ++j) {
@@ -38,14 +38,14 @@ static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscRe
 
 /* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
 static PetscErrorCode HopsElementMatrix(HopsForm form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell,
-                                        const PetscReal N[], PetscReal T[], PetscScalar E[])
+                                        const PetscReal N[], PetscReal T[], PetscReal E[])
 {
   HopsSpace      sp  = form->space;
   const PetscInt dim = sp->dim, np = HopsPower(basis->P, dim), nq = HopsPower(basis->Q, dim), na = dim + 1;
   PetscReal     *x, *J;
   HopsValues     k, m;
   size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL, one = 1.0;
+  PetscReal     *kw = NULL, *mw = NULL, one = 1.0;
   PetscBLASInt   bn, bk;
 
   PetscFunctionBegin;
@@ -78,7 +78,7 @@ static PetscErrorCode HopsElementMatrix(HopsForm form, const HopsBasis *basis, c
   }
   PetscCall(PetscBLASIntCast(np, &bn));
   PetscCall(PetscBLASIntCast(nq * na, &bk));
-  PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bn, &bn, &bk, &one, N, &bn, T, &bn, &one, E, &bn));
+  PetscCallBLAS("BLASgemm", HopsBLASgemm("N", "T", &bn, &bn, &bk, &one, N, &bn, T, &bn, &one, E, &bn));
   PetscCall(PetscFree2(x, J));
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
@@ -126,7 +126,7 @@ PetscErrorCode HopsFormElementMatrices(HopsForm form, const HopsBasis *basis, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscScalar qdata[], const PetscInt gidx[], Mat B)
+static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscReal qdata[], const PetscInt gidx[], Mat B)
 {
   HopsSpace      sp = pa->form->space;
   const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
@@ -149,13 +149,13 @@ static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscS
         E[i * nf + j] = s;
       }
     }
-    PetscCall(MatSetValues(B, nf, row, nf, row, E, ADD_VALUES));
+    PetscCall(HopsMatSetReal(B, nf, row, nf, row, E, ADD_VALUES));
   }
   PetscCall(PetscFree4(N, E, node, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat B)
+PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscReal zero[], PetscInt row[], Mat B)
 {
   const PetscInt np = sp->ne;
   Mat            pre;
@@ -168,7 +168,7 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
   PetscCall(MatSetUp(pre));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[HopsUnsigned(sp->restr[c * np + i])];
-    PetscCall(MatSetValues(pre, np, row, np, row, zero, ADD_VALUES));
+    PetscCall(HopsMatSetReal(pre, np, row, np, row, zero, ADD_VALUES));
   }
   for (PetscInt e = 0; e < sp->ness; ++e)
     PetscCall(MatSetValue(pre, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
@@ -182,13 +182,13 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
 /* The form in H1 with coefficients */
 static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
-  HopsSpace    sp = pa->form->space;
-  HopsBasis    geom;
-  Mat          B;
-  PetscInt    *gidx, *row, np;
-  HopsHanging  h = {0};
-  PetscReal   *N, *T;
-  PetscScalar *E;
+  HopsSpace   sp = pa->form->space;
+  HopsBasis   geom;
+  Mat         B;
+  PetscInt   *gidx, *row, np;
+  HopsHanging h = {0};
+  PetscReal  *N, *T;
+  PetscReal  *E;
 
   const HopsIntegral *in;
   PetscFunctionBegin;
@@ -218,7 +218,7 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
     PetscCall(HopsElementMatrix(pa->form, &pa->basis, &geom, c, N, T, E));
     if (sp->hanging) HopsHangingElement(&h, sp->hang[c], E);
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
-    PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
+    PetscCall(HopsMatSetReal(B, np, row, np, row, E, ADD_VALUES));
   }
   for (PetscInt i = 0, k = 0; (in = HopsFormNext(pa->form, HOPS_BOUNDARY, &i)); ++k)
     PetscCall(HopsAddFacets(pa, in->facets, pa->facets[k].qdata, gidx, B));

@@ -46,7 +46,7 @@ PetscErrorCode MatPASetUpFacets(Mat_PA *pa)
   PetscCall(PetscCalloc1(pa->form->n, &pa->facets));
   for (PetscInt i = 0; (in = HopsFormNext(pa->form, HOPS_BOUNDARY, &i));) {
     const HopsFacets f = in->facets;
-    PetscScalar     *q;
+    PetscReal       *q;
 
     PetscCall(HopsFacetsCheckHanging(sp, f));
     PetscCall(PetscMalloc1(f->n * nq, &q));

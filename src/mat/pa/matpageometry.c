@@ -38,7 +38,7 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 
 /* A coefficient's value in each cell, if it has one: *out[ncells][nc], or NULL where it is the same
    everywhere or absent */
-static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscScalar **out)
+static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscReal **out)
 {
   HopsSpace      sp = pa->form->space;
   const PetscInt nq = HopsPower(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
@@ -61,7 +61,7 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
       else PetscCall(HopsValuesBring(&w, n, &v));
     }
     for (PetscInt i = 0; i < n && *constant; ++i) {
-      const PetscScalar *a = v.v + i * v.cstride;
+      const PetscReal *a = v.v + i * v.cstride;
 
       PetscCall(PetscArraycpy(*out + (c + i) * cf->nc, a, cf->nc));
       for (PetscInt q = 1; q < (v.pstride ? nq : 1); ++q)
@@ -73,7 +73,7 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
+static HopsValues MatPAValues(HopsCoefficient cf, const PetscReal *cells)
 {
   HopsValues v = {.memtype = PETSC_MEMTYPE_HOST};
 
@@ -101,10 +101,10 @@ static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
    Collective. */
 PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
-  HopsSpace    sp = pa->form->space;
-  PetscScalar *k = NULL, *m = NULL;
-  HopsMapKind  kind = HOPS_MAP_CURVED;
-  PetscBool    ck, cm, in[2], out[2];
+  HopsSpace   sp = pa->form->space;
+  PetscReal  *k = NULL, *m = NULL;
+  HopsMapKind kind = HOPS_MAP_CURVED;
+  PetscBool   ck, cm, in[2], out[2];
 
   PetscFunctionBegin;
   *done            = PETSC_FALSE;

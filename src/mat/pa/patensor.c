@@ -269,12 +269,12 @@ PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
   tb->data = d;
   PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &layout));
   size = (size_t)layout.nb * nq * d->nentries * layout.W;
-  PetscCall((*be->memory->Malloc)(size * sizeof(PetscScalar), (void **)&d->q));
+  PetscCall((*be->memory->Malloc)(size * sizeof(PetscReal), (void **)&d->q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Marks the pairs of components with tensors that are not zero on n points; is any new? */
-static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *(*g)[4], PetscBool *grown)
+static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscReal *(*g)[4], PetscBool *grown)
 {
   const PetscInt dim = t->jacobian->fields->dim;
 
@@ -298,7 +298,7 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *
 /* The tensors of batches b0 .. b1 - 1, those of block b from q[b] on; J and g begin with the first of their
    cells */
 static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0,
-                                       PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
+                                       PetscInt b1, const PetscReal J[], PetscReal *(*g)[4], PetscReal *const q[])
 {
   const PetscInt dim = t->jacobian->fields->dim, nq = HopsPower(basis->Q, dim), W = layout->W;
 
@@ -317,10 +317,10 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
           const HopsPAData *d   = t->block[b].data;
           const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc,
                          ncc    = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
-          PetscScalar *to       = q[b] + (size_t)(batch - b0) * nq * d->nentries * W +
-                            (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
-          const size_t       step = layout->points ? (size_t)W * nq : (size_t)W;
-          const PetscScalar *at[4];
+          PetscReal *to         = q[b] + (size_t)(batch - b0) * nq * d->nentries * W +
+                          (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
+          const size_t     step = layout->points ? (size_t)W * nq : (size_t)W;
+          const PetscReal *at[4];
 
           for (PetscInt k = 0; k < 4; ++k) at[k] = g[b][k] ? g[b][k] + e * ncc * HopsTensorEntries(dim, k) : NULL;
           if (dim == 3) HopsTensorsAtPoint(3, (int)d->npairs, &d->pair[0].kind, (int)nct, w * det, Ji, at, step, to);
@@ -343,7 +343,7 @@ static PetscErrorCode HopsPATensorPassHost(HopsPATensor t, const HopsBasis *basi
   PetscInt              run;
   HopsTensorLayout      layout;
   PetscReal            *x, *J;
-  PetscScalar *(*g)[4], **q;
+  PetscReal *(*g)[4], **q;
 
   PetscFunctionBegin;
   *again = PETSC_FALSE;
@@ -385,7 +385,7 @@ static PetscErrorCode HopsPATensorPassHost(HopsPATensor t, const HopsBasis *basi
       const HopsPAData *d = t->block[b].data;
       const size_t      m = (size_t)layout.W * nq * d->nentries;
 
-      PetscCall((*be->memory->Copy)(NULL, d->q + b0 * m, q[b], (b1 - b0) * m * sizeof(PetscScalar), HOPS_COPY_IN));
+      PetscCall((*be->memory->Copy)(NULL, d->q + b0 * m, q[b], (b1 - b0) * m * sizeof(PetscReal), HOPS_COPY_IN));
     }
   }
   for (PetscInt b = 0; b < nblocks; ++b) {
@@ -430,7 +430,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));
   for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
-    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscScalar);
+    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscReal);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes,
                       t->jacobian->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -457,7 +457,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, cons
 
 /* ------------------------------------------- action ------------------------------------------- */
 
-static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscScalar x[])
+static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscReal x[])
 {
   HopsSpace      sp = s->nodes->space;
   const PetscInt nc = s->nodes->nc, *map = s->nodes->map;
@@ -470,7 +470,7 @@ static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscScalar x[])
 }
 
 /* sums of ghosts go to their owners, then to the global vector */
-static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscScalar y[])
+static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscReal y[])
 {
   const PetscInt n = s->nodes->space->nT * s->nodes->nc, *map = s->nodes->map;
 
@@ -488,20 +488,20 @@ static PetscErrorCode HopsPASideZero(HopsPASide *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
+PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, PetscInt part, Vec x, Vec y)
 {
-  const PetscInt     in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  const PetscInt   in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
+  const PetscReal *xa;
+  PetscReal       *ya;
 
   PetscFunctionBegin;
   if (t->device) {
     PetscCall(HopsPATensorMultDevice(t, transpose, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(HopsHostVecGetPartRead(x, part, &xa));
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
-  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(HopsHostVecRestorePartRead(x, part, &xa));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
   for (PetscInt i = 0; i < t->n[in]; ++i) {
@@ -517,17 +517,17 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
     PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
   }
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
-  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_WRITE, &ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogFlops(t->kernel->info.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
 {
-  PetscScalar *a;
-  PetscBool    square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
+  PetscReal *a;
+  PetscBool  square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; square && i < t->n[0]; ++i)
@@ -542,14 +542,15 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
   PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
   if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
-  PetscCall(VecGetArrayWrite(d, &a));
+  if (HOPS_PARTS > 1) PetscCall(VecSet(d, 0.0));
+  PetscCall(HopsHostVecGetPart(d, 0, HOPS_VEC_WRITE, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
     HopsPASide *s = &t->side[HOPS_TEST][i];
 
     PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
     PetscCall(HopsPASideAddEnd(s, a));
   }
-  PetscCall(VecRestoreArrayWrite(d, &a));
+  PetscCall(HopsHostVecRestorePart(d, 0, HOPS_VEC_WRITE, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@
   sum-factorised) tabulations with physical gradients. Slow, and independent of the kernels.
 */
 #include <hops/private/hopspatensorimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 /* Basis functions of a field at points: N[q][0][i] values, N[q][1+d][i] physical derivatives */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
   PetscInt       dim, nq;
   HopsDenseSide *side[2];
   PetscReal     *T; /* [nq][dim+1][max np] */
-  PetscScalar   *E; /* [nc][np][nc'][np'] of a pair of fields */
+  PetscReal     *E; /* [nc][np][nc'][np'] of a pair of fields */
   Mat            B;
 } HopsDense;
 
@@ -103,11 +103,11 @@ static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const Petsc
 /* Adds sum_q w[q] of the tensors g[k][q] between all pairs of components of two fields, whose idx are those
    of the cell */
 static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, const HopsDenseSide *trial, PetscInt nq,
-                                   const PetscReal w[], PetscScalar *const g[4])
+                                   const PetscReal w[], PetscReal *const g[4])
 {
   const PetscInt dim = m->dim, na = dim + 1, nct = trial->nc, ncc = test->nc * nct, np = trial->np;
   PetscBLASInt   bn, bm, bk, bl;
-  PetscScalar    one = 1.0, zero = 0.0;
+  PetscReal      one = 1.0, zero = 0.0;
 
   PetscFunctionBegin;
   PetscCall(PetscBLASIntCast(trial->np, &bm));
@@ -130,10 +130,10 @@ static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, cons
           }
           m->T[(q * na + a) * np + j] = w[q] * s;
         }
-    PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero,
-                                        m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
+    PetscCallBLAS("BLASgemm", HopsBLASgemm("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero,
+                                           m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
   }
-  PetscCall(MatSetValues(m->B, test->nc * test->np, test->idx, trial->nc * trial->np, trial->idx, m->E, ADD_VALUES));
+  PetscCall(HopsMatSetReal(m->B, test->nc * test->np, test->idx, trial->nc * trial->np, trial->idx, m->E, ADD_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,7 +157,7 @@ static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
   const PetscInt   dim = sp->dim, Q = t->Q, nq = m->nq, nb = t->jacobian->nblocks;
   HopsBasis        geom;
   PetscReal       *x, *J, *w;
-  PetscScalar *(*g)[4];
+  PetscReal *(*g)[4];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(nq * dim, &x, nq * dim * dim, &J, nq, &w));
@@ -252,7 +252,7 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &w));
   for (HopsFaceTerm f = t->faces->terms; f; f = f->next) {
     const PetscInt s[2] = {HopsDenseFind(t, 0, f->test), HopsDenseFind(t, 1, f->trial)};
-    PetscScalar   *g[4] = {NULL, NULL, NULL, NULL};
+    PetscReal     *g[4] = {NULL, NULL, NULL, NULL};
     HopsBasis      end[2];
 
     for (PetscInt side = 0; side < 2; ++side)
@@ -278,10 +278,10 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
    diagonal */
 static PetscErrorCode HopsDensePreallocate(HopsPATensor t, HopsDense *m, Mat A)
 {
-  MPI_Comm     comm = PetscObjectComm((PetscObject)A);
-  PetscInt     r, c, R, C, n = 0;
-  PetscScalar *zero;
-  Mat          pre;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)A);
+  PetscInt   r, c, R, C, n = 0;
+  PetscReal *zero;
+  Mat        pre;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(A, &r, &c));
@@ -298,8 +298,8 @@ static PetscErrorCode HopsDensePreallocate(HopsPATensor t, HopsDense *m, Mat A)
     HopsDenseIndices(t, cell, m);
     for (PetscInt i = 0; i < t->n[0]; ++i)
       for (PetscInt j = 0; j < t->n[1]; ++j)
-        PetscCall(MatSetValues(pre, m->side[0][i].nc * m->side[0][i].np, m->side[0][i].idx, m->side[1][j].nc * m->side[1][j].np,
-                               m->side[1][j].idx, zero, ADD_VALUES));
+        PetscCall(HopsMatSetReal(pre, m->side[0][i].nc * m->side[0][i].np, m->side[0][i].idx, m->side[1][j].nc * m->side[1][j].np,
+                                 m->side[1][j].idx, zero, ADD_VALUES));
   }
   PetscCall(PetscFree(zero));
   PetscCall(MatAssemblyBegin(pre, MAT_FINAL_ASSEMBLY));

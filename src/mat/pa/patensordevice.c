@@ -8,7 +8,7 @@
 typedef struct _HopsPATensorDevice *HopsPATensorDevice;
 struct _HopsPATensorDevice {
   PetscInt            size[2];    /* of the L-vectors */
-  PetscScalar        *l[2];       /* of all fields, one after the other */
+  PetscReal          *l[2];       /* of all fields, one after the other */
   PetscInt           *gather[2];  /* [size] entry of the global vector, -1 where it has none */
   PetscInt           *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
   PetscInt            nfaces;     /* boundary terms */
@@ -41,7 +41,7 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
     PetscInt *gather, *scatter, off = 0;
 
     for (PetscInt i = 0; i < t->n[k]; ++i) d->size[k] += t->side[k][i].nodes->space->nL * t->side[k][i].nodes->nc;
-    PetscCall((*be->memory->Malloc)(d->size[k] * sizeof(PetscScalar), (void **)&d->l[k]));
+    PetscCall((*be->memory->Malloc)(d->size[k] * sizeof(PetscReal), (void **)&d->l[k]));
     PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
     for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
     for (PetscInt i = 0; i < t->n[k]; ++i) {
@@ -120,7 +120,7 @@ static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const H
     size       = (size_t)layout->nb * nq * d->nentries * layout->W;
     for (size_t i = 0; i < size; i += n) {
       n = PetscMin(size - i, (size_t)1 << 30);
-      PetscCall((*t->space->backend->vector->Zero)(PETSC_SCALAR, (PetscInt)n, d->q + i));
+      PetscCall((*t->space->backend->vector->Zero)(PETSC_DOUBLE, (PetscInt)n, d->q + i));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,7 +189,7 @@ static PetscInt HopsFaceDirection(PetscInt face, PetscInt a)
 
 /* The pairs of components with any tensor that is not zero, and their entries [face][entry][point] */
 static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq,
-                                        HopsTensorData *data, HopsTensorPair **pair, PetscScalar **q)
+                                        HopsTensorData *data, HopsTensorPair **pair, PetscReal **q)
 {
   PetscFunctionBegin;
   data->npairs = data->nentries = 0;
@@ -210,11 +210,11 @@ static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt
   }
   PetscCall(PetscMalloc1((size_t)term->n * data->nentries * nq, q));
   for (PetscInt f = 0; f < term->n; ++f) {
-    PetscScalar *to = *q + (size_t)f * data->nentries * nq;
+    PetscReal *to = *q + (size_t)f * data->nentries * nq;
 
     for (PetscInt j = 0; j < data->npairs; ++j) {
       const HopsTensorPair p = (*pair)[j];
-      const PetscScalar   *from =
+      const PetscReal     *from =
         term->q[p.kind] + ((size_t)f * nc * nct + p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind) * nq;
       const PetscInt na = p.kind & 2 ? dim : 1, nb = p.kind & 1 ? dim : 1;
 
@@ -258,7 +258,7 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
     const PetscInt  nq = HopsPower(t->Q, F->dim - 1);
     HopsTensorData  data;
     HopsTensorPair *pair;
-    PetscScalar    *q;
+    PetscReal      *q;
 
     data.test = data.trial = 0;
     while (t->side[HOPS_TEST][data.test].field != term->test) ++data.test;
@@ -287,7 +287,7 @@ static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar y[])
+static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscReal y[])
 {
   HopsPATensorDevice d = t->device;
 
@@ -297,7 +297,7 @@ static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar
 
     PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
   }
-  PetscCall((*t->space->backend->vector->Pack)(NULL, PETSC_SCALAR, t->size[k], d->scatter[k], d->l[k], y));
+  PetscCall((*t->space->backend->vector->Pack)(NULL, PETSC_DOUBLE, t->size[k], d->scatter[k], d->l[k], y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,14 +306,14 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
   const HopsBackendOps *be = t->space->backend;
   const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
   HopsPATensorDevice    d = t->device;
-  PetscScalar          *ya;
-  const PetscScalar    *xa;
+  PetscReal            *ya;
+  const PetscReal      *xa;
 
   PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(t->space, x, y, &xa, &ya));
+  PetscCall(MatPAGetArrays(t->space, 0, x, y, &xa, &ya));
   PetscCall(
-    (*be->vector->Pack)(NULL, PETSC_SCALAR, d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, d->size[out], d->l[out]));
+    (*be->vector->Pack)(NULL, PETSC_DOUBLE, d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, d->size[out], d->l[out]));
   for (PetscInt i = 0; i < t->n[in]; ++i) {
     HopsPASide *s = &t->side[in][i];
 
@@ -331,7 +331,7 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(HopsPATensorAddEnd(t, out, ya));
   PetscCall(PetscLogGpuFlops(t->kernel->info.flops));
-  PetscCall(MatPARestoreArrays(t->space, x, y, &xa, &ya));
+  PetscCall(MatPARestoreArrays(t->space, 0, x, y, &xa, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,15 +339,15 @@ PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor t, Vec v)
 {
   const HopsBackendOps *be = t->space->backend;
   HopsPATensorDevice    d  = t->device;
-  PetscScalar          *va;
+  PetscReal            *va;
 
   PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(t->space, NULL, v, NULL, &va));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, d->size[HOPS_TEST], d->l[HOPS_TEST]));
+  PetscCall(MatPAGetArrays(t->space, 0, NULL, v, NULL, &va));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, d->size[HOPS_TEST], d->l[HOPS_TEST]));
   PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
   for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Diagonal)(d->faces[i]));
   PetscCall(HopsPATensorAddBegin(t, HOPS_TEST));
   PetscCall(HopsPATensorAddEnd(t, HOPS_TEST, va));
-  PetscCall(MatPARestoreArrays(t->space, NULL, v, NULL, &va));
+  PetscCall(MatPARestoreArrays(t->space, 0, NULL, v, NULL, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

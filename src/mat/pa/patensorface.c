@@ -7,20 +7,20 @@
 
 /* the tensors of one point in reference coordinates, times w */
 static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[],
-                               const PetscScalar *const g[4], PetscScalar *const out[4])
+                               const PetscReal *const g[4], PetscReal *const out[4])
 {
   for (PetscInt k = 0; k < ncc; ++k) {
     if (g[0]) out[0][k * nq] = w * g[0][k];
     for (PetscInt m = 1; m < 3; ++m)
       for (PetscInt a = 0; g[m] && a < dim; ++a) {
-        PetscScalar s = 0.0;
+        PetscReal s = 0.0;
 
         for (PetscInt d = 0; d < dim; ++d) s += Ji[a * dim + d] * g[m][k * dim + d];
         out[m][(k * dim + a) * nq] = w * s;
       }
     for (PetscInt a = 0; g[3] && a < dim; ++a)
       for (PetscInt b = 0; b < dim; ++b) {
-        PetscScalar s = 0.0;
+        PetscReal s = 0.0;
 
         for (PetscInt d = 0; d < dim; ++d)
           for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[b * dim + e];
@@ -31,14 +31,14 @@ static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscRea
 
 /* tensors g[k] of a face, to those of the term */
 static void HopsFaceTermSetFace(HopsFaceTerm t, PetscInt f, PetscInt ncc, PetscInt dim, const HopsBasis *basis, const PetscReal J[],
-                                const PetscReal ds[], const PetscScalar *const g[4])
+                                const PetscReal ds[], const PetscReal *const g[4])
 {
   const PetscInt Q = basis->Q, nq = HopsPower(Q, dim - 1);
 
   for (PetscInt q = 0; q < nq; ++q) {
-    const PetscScalar *in[4];
-    PetscScalar       *out[4];
-    PetscReal          Ji[9], w = ds[q];
+    const PetscReal *in[4];
+    PetscReal       *out[4];
+    PetscReal        Ji[9], w = ds[q];
 
     HopsInverse(dim, J + q * dim * dim, Ji);
     for (PetscInt d = 0, k = q; d < dim - 1; ++d, k /= Q) w *= basis->weights[k % Q];
@@ -58,7 +58,7 @@ static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const H
   HopsFields     F   = ff->jacobian->fields;
   const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], nq = HopsPower(basis->Q, dim - 1);
   PetscReal     *x, *normal, *J, *ds;
-  PetscScalar   *g[4];
+  PetscReal     *g[4];
   PetscBool      device;
 
   PetscFunctionBegin;
@@ -74,7 +74,7 @@ static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const H
   }
   PetscCall(HopsFaceTermEvaluateDevice(ff, t, basis, g, &device));
   for (PetscInt f = 0; f < t->n; ++f) {
-    const PetscScalar *at[4];
+    const PetscReal *at[4];
 
     PetscCall(HopsFaceGeometry(ff->space, geom, t->cells[f], t->faces[f], x, normal, J, ds));
     if (!device)
@@ -112,12 +112,12 @@ static void HopsFaceTensors(HopsFaceTerm t, PetscInt f, PetscInt nc, PetscInt nc
   for (PetscInt k = 0; k < nc * nct; ++k)
     for (PetscInt a = 0; a <= dim; ++a) /* test and trial derivative, 0: the value */
       for (PetscInt b = 0; b <= dim; ++b) {
-        const PetscInt kind    = a ? (b ? 3 : 2) : (b ? 1 : 0),
-                       entry   = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
-        const PetscInt     row = ((k / nct) * (dim + 1) + a) * nq, col = ((k % nct) * (dim + 1) + b) * nq;
-        const PetscReal   *ub = u + (transpose ? row : col);
-        PetscReal         *va = v + (transpose ? col : row);
-        const PetscScalar *r;
+        const PetscInt kind  = a ? (b ? 3 : 2) : (b ? 1 : 0),
+                       entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
+        const PetscInt   row = ((k / nct) * (dim + 1) + a) * nq, col = ((k % nct) * (dim + 1) + b) * nq;
+        const PetscReal *ub = u + (transpose ? row : col);
+        PetscReal       *va = v + (transpose ? col : row);
+        const PetscReal *r;
 
         if (!t->q[kind]) continue;
         r = t->q[kind] + ((size_t)f * nc * nct * HopsTensorEntries(dim, kind) + entry) * nq;
@@ -203,7 +203,7 @@ static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, H
           for (PetscInt b = 0; b <= dim; ++b) {
             const PetscInt k = c * nc + c, kind = a ? (b ? 3 : 2) : (b ? 1 : 0),
                            entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
-            const PetscScalar *r;
+            const PetscReal *r;
 
             if (!term->q[kind]) continue;
             r = term->q[kind] + ((size_t)f * nc * nc * HopsTensorEntries(dim, kind) + entry) * nq;

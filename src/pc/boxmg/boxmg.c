@@ -74,7 +74,7 @@ static PetscErrorCode PCApply_BoxMG(PC pc, Vec b, Vec x)
   PetscCall(GetArrays(pc, b, x, &ba, &xa));
   PetscCall(PetscLogEventBegin(HopsEvent.boxcycle, pc, b, x, 0));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall((*box->ops->MGApply)(box->mg, PETSC_FALSE, ba, xa));
+  PetscCall((*box->ops->MGApply)(box->mg, PETSC_FALSE, (const PetscReal *)ba, (PetscReal *)xa));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(HopsEvent.boxcycle, pc, b, x, 0));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
@@ -96,7 +96,7 @@ static PetscErrorCode PCApplyRichardson_BoxMG(PC pc, Vec b, Vec x, Vec w, PetscR
   PetscCall(GetArrays(pc, b, x, &ba, &xa));
   PetscCall(PetscLogEventBegin(HopsEvent.boxcycle, pc, b, x, 0));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall((*box->ops->MGSolve)(box->mg, &stop, ba, xa, outits, &converged, norm));
+  PetscCall((*box->ops->MGSolve)(box->mg, &stop, (const PetscReal *)ba, (PetscReal *)xa, outits, &converged, norm));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(HopsEvent.boxcycle, pc, b, x, 0));
   PetscCall(PetscInfo(pc, "|b| = %g, |b - A x| = %g after %" PetscInt_FMT " cycles on the finest level\n", (double)norm[0],

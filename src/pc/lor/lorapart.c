@@ -110,15 +110,17 @@ PetscErrorCode HopsLORBlockNumericApart(HopsLORBlock *b, MatType type, PetscBool
 /* to[i] = from[idx[i]], 0 where idx[i] < 0, where the back end works */
 static PetscErrorCode HopsLORBlockGather(HopsLORBlock *b, PetscInt n, const PetscInt idx[], Vec from, Vec to)
 {
-  HopsSpace    sp = b->nodes->space;
-  PetscScalar *f, *t;
+  HopsSpace  sp = b->nodes->space;
+  PetscReal *f, *t;
 
   PetscFunctionBegin;
-  PetscCall(HopsVecGetArray(sp, from, HOPS_VEC_READ, &f));
-  PetscCall(HopsVecGetArray(sp, to, HOPS_VEC_WRITE, &t));
-  PetscCall((*b->lor.backend->vector->Pack)(NULL, PETSC_SCALAR, n, idx, f, t));
-  PetscCall(HopsVecRestoreArray(sp, to, HOPS_VEC_WRITE, &t));
-  PetscCall(HopsVecRestoreArray(sp, from, HOPS_VEC_READ, &f));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    PetscCall(HopsVecGetPart(sp, from, k, HOPS_VEC_READ, &f));
+    PetscCall(HopsVecGetPart(sp, to, k, HOPS_VEC_WRITE, &t));
+    PetscCall((*b->lor.backend->vector->Pack)(NULL, PETSC_DOUBLE, n, idx, f, t));
+    PetscCall(HopsVecRestorePart(sp, to, k, HOPS_VEC_WRITE, &t));
+    PetscCall(HopsVecRestorePart(sp, from, k, HOPS_VEC_READ, &f));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,8 +68,9 @@ static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const int ia[]
 
 /* What the Mat is made of lives as long as the Mat or one of its blocks */
 typedef struct {
-  PetscInt    *di, *dj, *oi, *oj;
-  PetscScalar *vals;
+  PetscInt  *di, *dj, *oi, *oj;
+  PetscReal *vals;
+  void      *scalars; /* the same as the matrix has them, or NULL */
 } HopsLORBlockArrays;
 
 static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
@@ -82,6 +83,7 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscCall(PetscFree(a->oi));
   PetscCall(PetscFree(a->oj));
   PetscCall(PetscFree(a->vals));
+  PetscCall((*HopsBackendHost.memory->Free)(&a->scalars));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,14 +105,16 @@ static PetscErrorCode HopsLORBlockCreateMat(HopsLORBlock *b)
   PetscFunctionBegin;
   PetscCall(PetscNew(&a));
   a->vals = b->vals;
+  PetscCall(HopsLORScalarsMalloc(nc2 * (nd + no), b->vals, &b->scalars));
+  if (HOPS_PARTS > 1) a->scalars = b->scalars;
   PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[0], rows->j[0], NULL, &a->di, &a->dj));
   PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[1], rows->j[1], b->lor.cols, &a->oi, &a->oj));
   PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->scalars, &b->mat));
   else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi,
-                                             a->oj, b->vals + nc2 * nd, &b->mat));
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->scalars,
+                                             a->oi, a->oj, b->scalars + nc2 * nd, &b->mat));
   PetscCall(MatSetBlockSize(b->mat, nc));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
   PetscCall(PetscContainerSetPointer(keep, a));
@@ -153,7 +157,7 @@ static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
   PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(n, b->lor.nr)));
   PetscCall(PetscMalloc1(nc2 * n + 1, &b->vals));
   PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_REAL, &b->unit));
   PetscCallMPI(MPI_Type_commit(&b->unit));
   PetscCall(HopsLORBlockCreateMat(b));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
@@ -193,11 +197,11 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
 /* Adds a block to the values: place is that of the node entry in the array of HopsLORRows, row its node (L
    index); fr and fc mask components */
 static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt place, const unsigned char fr[],
-                                   const unsigned char fc[], const PetscScalar v[])
+                                   const unsigned char fc[], const PetscReal v[])
 {
   const HopsLORRows *rows = &b->lor.rows;
   const PetscInt     nc = b->nc, nc2 = nc * nc, pos = place - (PetscInt)rows->before, nd = (PetscInt)rows->nnz[0];
-  PetscScalar       *out;
+  PetscReal         *out;
   PetscInt           stride;
 
   if (!place) return; /* nowhere */
@@ -275,14 +279,14 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
 
 /* Adds f * g to the entry of row v + (2i-1) e_a and column v + (2j-1) e_c of a cell */
 static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i, PetscInt c,
-                               PetscInt j, PetscReal f, const PetscScalar g[])
+                               PetscInt j, PetscReal f, const PetscReal g[])
 {
   const HopsSlot *slot  = &s->slot[a + 1][i][c + 1][j];
   const int      *restr = b->lor.space->restr + cell * s->np;
   const PetscInt  nc2 = b->nc * b->nc, nfree = b->lor.space->nT + b->lor.space->nG;
   const PetscInt  row = restr[a < 0 ? v : v + (2 * i - 1) * s->stride[a]], col = restr[c < 0 ? v : v + (2 * j - 1) * s->stride[c]];
   PetscInt        base = v;
-  PetscScalar     w[36];
+  PetscReal       w[36];
 
   if (row >= nfree || col >= nfree) return;
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
@@ -292,7 +296,7 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
 }
 
 /* g0 and g3 are their own transposes, and g2 is that of g1 */
-static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScalar *const g[4])
+static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscReal *const g[4])
 {
   const PetscInt n        = nc * (dim + 1);
   PetscReal      scale[3] = {0.0, 0.0, 0.0}, off[3] = {0.0, 0.0, 0.0};
@@ -300,7 +304,7 @@ static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScal
   for (PetscInt r = 0; r < n; ++r)
     for (PetscInt s = 0; s <= r; ++s) {
       const PetscInt c = r / (dim + 1), a = r % (dim + 1), e = s / (dim + 1), b = s % (dim + 1), order = (a > 0) + (b > 0);
-      PetscScalar    v[2]; /* entry (r, s) and entry (s, r) */
+      PetscReal      v[2]; /* entry (r, s) and entry (s, r) */
 
       for (PetscInt k = 0; k < 2; ++k) {
         const PetscInt i = k ? e : c, j = k ? c : e, A = k ? b : a, B = k ? a : b, ij = i * nc + j;
@@ -310,15 +314,15 @@ static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScal
         else if (B) v[k] = g[1] ? g[1][ij * dim + B - 1] : 0.0;
         else v[k] = g[0] ? g[0][ij] : 0.0;
       }
-      scale[order] = PetscMax(scale[order], PetscMax(PetscAbsScalar(v[0]), PetscAbsScalar(v[1])));
-      off[order]   = PetscMax(off[order], PetscAbsScalar(v[0] - v[1]));
+      scale[order] = PetscMax(scale[order], PetscMax(PetscAbsReal(v[0]), PetscAbsReal(v[1])));
+      off[order]   = PetscMax(off[order], PetscAbsReal(v[0] - v[1]));
     }
   return off[0] <= 1e-12 * scale[0] && off[1] <= 1e-12 * scale[1] && off[2] <= 1e-12 * scale[2] ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* Adds f times g, (w_i - w)(u_i - u) with the neighbour i of the node v along a */
 static inline void HopsStarAddDifference(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i,
-                                         PetscReal f, const PetscScalar g[])
+                                         PetscReal f, const PetscReal g[])
 {
   HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, g);
   HopsStarAdd(b, s, cell, v, a, i, a, i, f, g);
@@ -327,8 +331,8 @@ static inline void HopsStarAddDifference(HopsLORBlock *b, const HopsStar *s, Pet
 }
 
 /* The component a on the reference cell of vectors g[nc2][dim] */
-static inline void HopsPullVector(PetscInt dim, PetscInt nc2, const PetscReal Ji[], PetscReal det, PetscInt a,
-                                  const PetscScalar g[], PetscScalar t[])
+static inline void HopsPullVector(PetscInt dim, PetscInt nc2, const PetscReal Ji[], PetscReal det, PetscInt a, const PetscReal g[],
+                                  PetscReal t[])
 {
   for (PetscInt k = 0; k < nc2; ++k) {
     t[k] = 0.0;
@@ -338,12 +342,12 @@ static inline void HopsPullVector(PetscInt dim, PetscInt nc2, const PetscReal Ji
 
 /* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
 static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, const PetscReal Ji[], PetscReal det,
-                             const PetscScalar *const g[4])
+                             const PetscReal *const g[4])
 {
   const PetscInt dim = s->dim, nc = b->nc, nc2 = nc * nc;
   PetscInt       lo[3], hi[3];
   PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all = 1.0;
-  PetscScalar    t[36];
+  PetscReal      t[36];
 
   for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
     const PetscInt i = k % s->P;
@@ -366,7 +370,7 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
         HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, -f, t);
       }
       if (b->upwind) {
-        for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsScalar(t[k]);
+        for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsReal(t[k]);
         for (PetscInt i = lo[a]; i < hi[a]; ++i) HopsStarAddDifference(b, s, cell, v, a, i, 0.25 * all / m[a], t);
       }
     }
@@ -404,12 +408,12 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
 
 /* One node of a face; Ji = J^-1, ds the surface element */
 static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt face, PetscInt v, const PetscReal Ji[],
-                                 PetscReal ds, const PetscScalar *const g[4])
+                                 PetscReal ds, const PetscReal *const g[4])
 {
   const PetscInt dim = s->dim, nc2 = b->nc * b->nc, normal = face / 2;
   PetscInt       lo[3], hi[3];
   PetscReal      w[3][2] = {{0}}, w2[3][2] = {{0}}, all = ds; /* weights of D_a^s in a gradient, and of its square */
-  PetscScalar    t[36];
+  PetscReal      t[36];
 
   for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
     const PetscInt i = k % s->P;
@@ -466,7 +470,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
   HopsFaceBasis *fb, geom, inner;
   PetscReal     *x, *normal, *J, *ds;
-  PetscScalar   *g[4];
+  PetscReal     *g[4];
 
   PetscFunctionBegin;
   PetscCall(HopsFaceBasesCreate(b->jacobian->fields, &b->lor.inner, &fb));
@@ -483,8 +487,8 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
       PetscCall(HopsFaceTermEvaluate(b->jacobian, t, sp, t->cells[f], t->faces[f], PETSC_FALSE, fb, x, normal, J, g));
       PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
       for (PetscInt q = 0; q < nq; ++q) {
-        const PetscScalar *p[4];
-        PetscReal          Ji[9];
+        const PetscReal *p[4];
+        PetscReal        Ji[9];
 
         HopsInverse(dim, J + q * dim * dim, Ji);
         for (PetscInt k = 0; k < 4; ++k) p[k] = g[k] ? g[k] + q * size[k] : NULL;
@@ -513,7 +517,7 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
   HopsBasis                  geom, inner;
   HopsStar                  *star;
   PetscReal                 *x, *J;
-  PetscScalar               *g[4];
+  PetscReal                 *g[4];
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, b->mat, 0, 0, 0));
@@ -536,9 +540,9 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, NULL, J));
     for (PetscInt e = 0; e < n; ++e)
       for (PetscInt v = 0; v < np; ++v) {
-        const PetscInt     q = e * np + v;
-        const PetscScalar *t[4];
-        PetscReal          Ji[9], det;
+        const PetscInt   q = e * np + v;
+        const PetscReal *t[4];
+        PetscReal        Ji[9], det;
 
         det = HopsInverse(dim, J + q * dim * dim, Ji);
         if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
@@ -554,7 +558,7 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
   if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
   if (lor->exchange)
-    PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (nd + no), b->rvals));
+    PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscReal), b->vals + nc2 * (nd + no), b->rvals));
   /* the sender masked them */
   for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rows.received[k], all, all, b->rvals + k * nc2);
   for (PetscInt r = 0; r < sp->nT; ++r) {
@@ -565,6 +569,7 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
     for (PetscInt c = 0; c < nc; ++c)
       if (b->nodes->map[r * nc + c] < 0) b->vals[nc2 * begin + nc * (diag - begin) + c * nc * (end - begin) + c] = 1.0;
   }
+  PetscCall(HopsLORScalarsUpdate(nc2 * (nd + no), b->vals, b->scalars));
   PetscCall(HopsLORChangedAIJ(b->mat));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &b->sym, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)b->mat)));
   PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, b->sym));

@@ -398,7 +398,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor, MatType type)
   if (lor->exchange) {
     PetscCall(PetscMalloc1(lor->ng, &lor->gvals));
     PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
-    PetscCall((*lor->backend->memory->PoolMalloc)(lor->nr * sizeof(PetscScalar), (void **)&lor->xvals));
+    PetscCall((*lor->backend->memory->PoolMalloc)(lor->nr * sizeof(PetscReal), (void **)&lor->xvals));
   }
   PetscCall(PetscFree(rrow));
   PetscCall(HopsLORWait(lor));
@@ -416,7 +416,7 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim), nfree = sp->nT + sp->nG;
   PetscInt      *node, *idx, *didx = NULL, n = 0, m = 0;
-  PetscScalar   *a, *x, *dx = NULL;
+  PetscReal     *a, *x, *dx = NULL;
   PetscReal     *w = lor->gll.weights;
 
   PetscFunctionBegin;
@@ -434,7 +434,7 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
       x[n++] = a[f * nf + i] * w[i % P] * (sp->dim == 3 ? w[i / P] : 1.0);
     }
   }
-  PetscCall(PetscSortIntWithScalarArray(n, idx, x));
+  PetscCall(HopsSortIntWithReals(n, idx, x));
   for (PetscInt k = 0; k < n; ++k) {
     if (m && idx[m - 1] == idx[k]) x[m - 1] += x[k];
     else {
@@ -443,9 +443,9 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
     }
   }
   PetscCall((*lor->backend->memory->Malloc)(m * sizeof(PetscInt), (void **)&didx));
-  PetscCall((*lor->backend->memory->Malloc)(m * sizeof(PetscScalar), (void **)&dx));
+  PetscCall((*lor->backend->memory->Malloc)(m * sizeof(PetscReal), (void **)&dx));
   PetscCall((*lor->backend->memory->Copy)(NULL, didx, idx, m * sizeof(PetscInt), HOPS_COPY_IN));
-  PetscCall((*lor->backend->memory->Copy)(NULL, dx, x, m * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*lor->backend->memory->Copy)(NULL, dx, x, m * sizeof(PetscReal), HOPS_COPY_IN));
   PetscCall((*lor->kernel->ops->SetDiagonal)(lor->kernel, &lor->rows, m, didx, dx));
   if (lor->ghosts.n) PetscCall((*lor->kernel->ops->SetDiagonal)(lor->kernel, &lor->ghosts, m, didx, dx));
   PetscCall((*lor->backend->memory->Free)((void **)&didx));
@@ -459,11 +459,11 @@ static PetscErrorCode HopsLORExchangeValues(HopsLOR *lor, PetscInt c)
 {
   PetscFunctionBegin;
   if (!lor->exchange) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*lor->backend->memory->Copy)(NULL, lor->gvals, lor->ghosts.v[0], lor->ng * sizeof(PetscScalar), HOPS_COPY_OUT));
+  PetscCall((*lor->backend->memory->Copy)(NULL, lor->gvals, lor->ghosts.v[0], lor->ng * sizeof(PetscReal), HOPS_COPY_OUT));
   for (PetscInt k = 0; lor->gfixed && k < lor->ng; ++k)
     if (lor->gfixed[k] >> c & 1) lor->gvals[k] = 0.0;
-  PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), lor->gvals, lor->rvals));
-  PetscCall((*lor->backend->memory->Copy)(NULL, lor->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_REAL, sizeof(PetscReal), lor->gvals, lor->rvals));
+  PetscCall((*lor->backend->memory->Copy)(NULL, lor->xvals, lor->rvals, lor->nr * sizeof(PetscReal), HOPS_COPY_IN));
   PetscCall((*lor->kernel->ops->AddReceived)(lor->kernel, &lor->rows, lor->xvals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

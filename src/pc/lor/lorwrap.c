@@ -68,11 +68,11 @@ PetscErrorCode HopsLORAllocValues(HopsLOR *lor)
   PetscFunctionBegin;
   if (!lor->process) {
     for (PetscInt b = 0; b < 2; ++b)
-      if (r->i[b]) PetscCall(HopsLORAlloc(lor, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
-    if (g->i[0]) PetscCall((*lor->backend->memory->PoolMalloc)(g->nnz[0] * sizeof(PetscScalar), (void **)&g->v[0]));
+      if (r->i[b]) PetscCall(HopsLORAlloc(lor, r->nnz[b] * sizeof(PetscReal), (void **)&r->v[b]));
+    if (g->i[0]) PetscCall((*lor->backend->memory->PoolMalloc)(g->nnz[0] * sizeof(PetscReal), (void **)&g->v[0]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall((*lor->backend->memory->PoolMalloc)((r->before + r->nnz[0] + r->nnz[1]) * sizeof(PetscScalar), (void **)&lor->array));
+  PetscCall((*lor->backend->memory->PoolMalloc)((r->before + r->nnz[0] + r->nnz[1]) * sizeof(PetscReal), (void **)&lor->array));
   g->v[0] = lor->array + g->before;
   r->v[0] = lor->array + r->before;
   r->v[1] = r->v[0] + r->nnz[0];
@@ -93,7 +93,7 @@ PetscErrorCode HopsLORWiden(HopsLOR *lor)
     if (!r->i[b]) continue;
     PetscCall(HopsLORAlloc(lor, (w->n + 1) * sizeof(int), (void **)&w->i[b]));
     PetscCall(HopsLORAlloc(lor, w->nnz[b] * sizeof(int), (void **)&w->j[b]));
-    PetscCall(HopsLORAlloc(lor, w->nnz[b] * sizeof(PetscScalar), (void **)&w->v[b]));
+    PetscCall(HopsLORAlloc(lor, w->nnz[b] * sizeof(PetscReal), (void **)&w->v[b]));
   }
   if (lor->backend->memory->QueueFinish) PetscCall((*lor->backend->memory->QueueFinish)(NULL));
   PetscCall((*lor->kernel->ops->WidenRows)(lor->kernel, r, nc, w));
@@ -206,6 +206,26 @@ static PetscErrorCode HopsLORGetPattern(HopsLOR *lor, PetscInt b, HopsLORArrays 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsLORScalarsMalloc(size_t n, PetscReal v[], PetscScalar **s)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_USE_COMPLEX)
+  PetscCall((*HopsBackendHost.memory->Malloc)(n * sizeof(PetscScalar), (void **)s));
+  PetscCall(PetscArrayzero(*s, n));
+#else
+  *s = v;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORScalarsUpdate(size_t n, const PetscReal v[], PetscScalar s[])
+{
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t k = 0; k < n; ++k) s[k] = v[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
 {
   HopsSpace      sp   = lor->space;
@@ -231,14 +251,18 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
     lor->given = PETSC_TRUE;
   } else {
     for (PetscInt b = 0; b < 2; ++b) {
-      PetscCall(HopsLORArraysMalloc(a, r->nnz[b] * sizeof(PetscScalar), (void **)&lor->vals[b]));
+      PetscCall(HopsLORArraysMalloc(a, r->nnz[b] * sizeof(PetscReal), (void **)&lor->vals[b]));
       PetscCall(PetscArrayzero(lor->vals[b], r->nnz[b]));
     }
   }
-  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->vals[0], &lor->mat));
+  for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
+    PetscCall(HopsLORScalarsMalloc(r->nnz[b], lor->vals[b], &lor->scalars[b]));
+    if (HOPS_PARTS > 1) a->p[a->n++] = lor->scalars[b];
+  }
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->scalars[0], &lor->mat));
   else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj, lor->vals[1],
-                                             &lor->mat));
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->scalars[0], lor->oi, lor->oj,
+                                             lor->scalars[1], &lor->mat));
   PetscCall(HopsLORGiveArrays(lor, a));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
@@ -250,7 +274,7 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
 /* Where PETSc's Kokkos works are a block's newest values: its own scaling says so, here by one */
 static PetscErrorCode HopsLORChangedKokkos(Mat block)
 {
-  PetscErrorCode (*scale)(Mat, PetscScalar);
+  PetscErrorCode (*scale)(Mat, PetscReal);
 
   PetscFunctionBegin;
   PetscCall(MatGetOperation(block, MATOP_SCALE, (HopsVoidFn *)&scale)); /* MatScale() itself leaves out a factor of one */
@@ -320,7 +344,7 @@ PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
       /* puts the pattern there the first time */
       if (lor->target == HOPS_LOR_AIJKOKKOS) PetscCall(MatSeqAIJGetCSRAndMemType(block[b], NULL, NULL, &a, NULL));
       else PetscCall(HopsSeqAIJDeviceGetArray(block[b], &a));
-      PetscCall((*lor->backend->memory->Copy)(NULL, a, r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+      PetscCall((*lor->backend->memory->Copy)(NULL, a, r->v[b], r->nnz[b] * sizeof(PetscReal), HOPS_COPY_WITHIN));
       if (lor->target == HOPS_LOR_AIJKOKKOS) PetscCall(HopsLORChangedKokkos(block[b]));
       else PetscCall(HopsSeqAIJDeviceRestoreArray(block[b], &a));
     }
@@ -328,7 +352,9 @@ PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt b = 0; b < 2 && !lor->process; ++b)
-    PetscCall((*lor->backend->memory->Copy)(NULL, lor->vals[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_OUT));
+    PetscCall((*lor->backend->memory->Copy)(NULL, lor->vals[b], r->v[b], r->nnz[b] * sizeof(PetscReal), HOPS_COPY_OUT));
+  for (PetscInt b = 0; b < 2 && HOPS_PARTS > 1; ++b)
+    if (lor->scalars[b]) PetscCall(HopsLORScalarsUpdate(r->nnz[b], lor->vals[b], lor->scalars[b]));
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

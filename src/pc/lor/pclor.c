@@ -1,6 +1,7 @@
 /* PCLOR: the low-order-refined matrix inside an inner solver. */
 #include <hops/private/hopslorblockimpl.h>
 #include <hops/private/hopsdevicematimpl.h>
+#include <hops/private/hopsrealhypre.h>
 #include <petsc/private/pcimpl.h>
 
 static PetscBool  Cited      = PETSC_FALSE;
@@ -47,7 +48,7 @@ static PCType PCLORUsualInner(PC_LOR *lor)
   if (lor->form->space->family == HOPS_L2) return PCJACOBI;
 #if HOPS_HAVE_HYPRE_DEVICE
   return PCLORIsCoupled(lor) || !HopsCudaPresent() ? PCGAMG : PCHYPRE;
-#elif defined(PETSC_HAVE_HYPRE)
+#elif HOPS_HAVE_HYPRE
   return PCHYPRE;
 #else
   return PCGAMG;
@@ -90,7 +91,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   lor->innerset = PETSC_TRUE;
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PCGetType(inner, &type));
-#if defined(PETSC_HAVE_HYPRE)
+#if HOPS_HAVE_HYPRE
   if (!type) {
     PetscBool ishypre, isusual;
     char      choice[64];

@@ -2,6 +2,7 @@
    curl, vertices. */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopslatticemap.h>
+#include <hops/private/hopsrealhypre.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
@@ -69,7 +70,7 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(PETSC_HAVE_HYPRE)
+#if HOPS_HAVE_HYPRE
 static PetscErrorCode HopsUnit(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt i = 0; i < nc; ++i) u[i] = i == *(PetscInt *)ctx ? 1.0 : 0.0;
@@ -249,11 +250,11 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor, PetscBool ad
 */
 static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *all)
 {
-  HopsSpace    sp = lor->form->space, free, nodes;
-  PetscScalar *y, *yg;
-  PetscInt    *where, *wherefree, n, ncells;
-  PetscBool   *zero;
-  Vec          outside;
+  HopsSpace  sp = lor->form->space, free, nodes;
+  PetscReal *y, *yg;
+  PetscInt  *where, *wherefree, n, ncells;
+  PetscBool *zero;
+  Vec        outside;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(sp->ncells, &zero, sp->ncaller, &where, sp->ncaller, &wherefree));
@@ -271,7 +272,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
     for (PetscInt c = 0; c < nodes->ncells; ++c) where[nodes->cell[c] - nodes->cstart] = c;
     for (PetscInt c = 0; c < free->ncells; ++c) wherefree[free->cell[c] - free->cstart] = c;
     PetscCall(HopsSpaceCreateVec(nodes, &outside));
-    PetscCall(VecGetArray(outside, &y));
+    PetscCall(HopsHostVecGetPart(outside, 0, HOPS_VEC_READ_WRITE, &y));
     PetscCall(PetscCalloc1(nodes->nL - nodes->nT, &yg));
     for (PetscInt c = 0; c < sp->ncells; ++c)
       for (PetscInt i = 0; i < nodes->ne; ++i) {
@@ -285,7 +286,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
     PetscCall(HopsProlongTransposeEnd(nodes->hostP, yg, y));
     for (PetscInt e = 0; e < nodes->ness; ++e) y[nodes->essT[e]] = 1.0;
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
-    PetscCall(VecRestoreArray(outside, &y));
+    PetscCall(HopsHostVecRestorePart(outside, 0, HOPS_VEC_READ_WRITE, &y));
     PetscCall(PCHYPREAMSSetInteriorNodes(inner, outside));
     PetscCall(PetscFree(yg));
     PetscCall(VecDestroy(&outside));
@@ -349,7 +350,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   if (lor->block || lor->auxiliary || sp->family == HOPS_H1 || sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(PETSC_HAVE_HYPRE)
+#if HOPS_HAVE_HYPRE
   {
     PC        inner;
     PetscBool ams, ads;

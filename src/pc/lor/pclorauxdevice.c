@@ -44,7 +44,7 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
 {
   const PetscInt nfree = to->nT + to->nG;
   HopsIncidence  inc;
-  PetscScalar   *y, *yg;
+  PetscReal     *y, *yg;
   PetscInt      *cell;
 
   PetscFunctionBegin;
@@ -87,7 +87,7 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
 static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt nempty, const int empty[], Mat Pi[3])
 {
   const HopsMemoryOps *memory = sp->backend->memory;
-  PetscScalar         *v[3]   = {NULL, NULL, NULL};
+  PetscReal           *v[3]   = {NULL, NULL, NULL};
   const PetscInt       n      = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
   int                 *table;
 
@@ -99,7 +99,7 @@ static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt
   }
   PetscCall(HopsCreateEnds(sp, n, &table));
   for (PetscInt i = 0; i < sp->ne * n; ++i) table[i] *= 2; /* no sign */
-  for (PetscInt d = 0; d < sp->dim; ++d) PetscCall((*memory->PoolMalloc)(sp->nT * sizeof(PetscScalar), (void **)&v[d]));
+  for (PetscInt d = 0; d < sp->dim; ++d) PetscCall((*memory->PoolMalloc)(sp->nT * sizeof(PetscReal), (void **)&v[d]));
   PetscCall((*sp->backend->rows->UnitVectors)(sp, v));
   for (PetscInt d = 0; d < sp->dim; ++d) {
     PetscCall(HopsIncidenceMatCreate(nodes, sp, n, table, v[d], nempty, empty, MATHYPRE, &Pi[d]));

@@ -143,8 +143,8 @@ PetscErrorCode PCLORCountComponents(PC pc, HopsSpace sp, PetscInt *nc)
 /* isfree[nL][nc] of the cells' unknowns, from that of the owned ones, free[nT][nc] */
 static PetscErrorCode PCLORMarkFree(HopsSpace sp, PetscInt nc, const PetscBool free[], unsigned char isfree[])
 {
-  HopsProlong  P;
-  PetscScalar *x, *xg;
+  HopsProlong P;
+  PetscReal  *x, *xg;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(sp->nT * nc, &x, sp->nG * nc, &xg));
@@ -154,9 +154,9 @@ static PetscErrorCode PCLORMarkFree(HopsSpace sp, PetscInt nc, const PetscBool f
   PetscCall(HopsProlongEnd(P, x, xg));
   PetscCall(HopsProlongDestroy(&P));
   for (PetscInt i = 0; i < (sp->nT + sp->nG) * nc; ++i) {
-    const PetscScalar v = i < sp->nT * nc ? x[i] : xg[i - sp->nT * nc];
+    const PetscReal v = i < sp->nT * nc ? x[i] : xg[i - sp->nT * nc];
 
-    isfree[i] = PetscRealPart(v) > 0.5 ? 1 : 0;
+    isfree[i] = v > 0.5 ? 1 : 0;
   }
   PetscCall(PetscFree2(x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);

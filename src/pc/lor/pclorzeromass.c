@@ -19,7 +19,7 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
   HopsSpace      sp   = lor->form->space;
   const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
-  PetscScalar   *work = NULL;
+  PetscReal     *work = NULL;
 
   PetscFunctionBegin;
   *n = 0;
@@ -30,7 +30,7 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
     PetscCall(HopsCoefficientEvaluate(HopsFormValue(lor->form), sp, &lor->lor.inner, first, end - first, &size, &work, &beta));
     if (!beta.cstride) end = sp->ncells; /* a constant */
     for (PetscInt c = first; c < end; ++c) {
-      const PetscScalar *v = beta.v + (c - first) * beta.cstride;
+      const PetscReal *v = beta.v + (c - first) * beta.cstride;
 
       zero[c] = PETSC_TRUE;
       for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
@@ -47,7 +47,7 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
 typedef struct {
   HopsCoefficient mass;
   HopsSpace       space; /* not a reference: the preconditioner that uses this has one */
-  PetscScalar    *fill;  /* [ncells] what is added to the diagonal */
+  PetscReal      *fill;  /* [ncells] what is added to the diagonal */
 } HopsFill;
 
 static PetscErrorCode HopsFillDestroy(void *ctx)
@@ -69,12 +69,12 @@ static PetscInt HopsDiagonal(PetscInt dim, PetscInt nc, PetscInt i)
 }
 
 static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                       const PetscReal x[], PetscScalar out[])
+                                       const PetscReal x[], PetscReal out[])
 {
   HopsFill      *f  = (HopsFill *)cf->ctx;
   const PetscInt nq = HopsPower(basis->Q, sp->dim), nc = cf->nc;
   size_t         size = 0;
-  PetscScalar   *work = NULL;
+  PetscReal     *work = NULL;
   HopsValues     v;
 
   PetscFunctionBegin;
@@ -82,7 +82,7 @@ static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscIn
   PetscCall(HopsCoefficientEvaluate(f->mass, sp, basis, first, n, &size, &work, &v));
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt q = 0; q < nq; ++q) {
-      PetscScalar *o = out + (c * nq + q) * nc;
+      PetscReal *o = out + (c * nq + q) * nc;
 
       for (PetscInt k = 0; k < nc; ++k) o[k] = v.v[c * v.cstride + q * v.pstride + k];
       for (PetscInt i = 0; i < (nc == 1 ? 1 : sp->dim); ++i) o[HopsDiagonal(sp->dim, nc, i)] += f->fill[first + c];
@@ -115,12 +115,12 @@ static PetscErrorCode HopsSpaceGetLength(HopsSpace sp, PetscReal *length)
 }
 
 /* fill[ncells]: scale times the mean of the derivative's coefficient where zero[], else 0 */
-static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool zero[], PetscScalar fill[])
+static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool zero[], PetscReal fill[])
 {
   HopsSpace      sp   = lor->form->space;
   const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
-  PetscScalar   *work = NULL;
+  PetscReal     *work = NULL;
 
   PetscFunctionBegin;
   for (PetscInt first = 0; first < sp->ncells; first += HOPS_LOR_CHUNK) {
@@ -203,7 +203,7 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
     else { /* one value a cell, in the caller's order */ cf->nvcells = sp->ncaller;
       PetscCall(PetscCalloc1(sp->ncaller * cf->nc, &cf->values));
       for (PetscInt c = 0; c < sp->ncells; ++c) {
-        PetscScalar *v = cf->values + (sp->cell[c] - sp->cstart) * cf->nc;
+        PetscReal *v = cf->values + (sp->cell[c] - sp->cstart) * cf->nc;
 
         for (PetscInt k = 0; k < cf->nc; ++k)
           v[k] = f->mass->values[(f->mass->nvcells ? sp->cell[c] - sp->cstart : 0) * cf->nc + k];

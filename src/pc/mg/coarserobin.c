@@ -3,12 +3,12 @@
 
 /* One value for each face of each cell, v[cell][2 dim] */
 static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis,
-                                             const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
+                                             const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscReal out[])
 {
   const PetscInt nq = HopsPower(basis->Q, sp->dim - 1);
 
   PetscFunctionBegin;
-  for (PetscInt q = 0; q < nq; ++q) out[q] = ((PetscScalar *)cf->ctx)[cell * 2 * sp->dim + face];
+  for (PetscInt q = 0; q < nq; ++q) out[q] = ((PetscReal *)cf->ctx)[cell * 2 * sp->dim + face];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,11 +36,12 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
 }
 
 /* s[2][n]: the integrals of alpha and of 1 over the faces */
-static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, const HopsIntegral *in, PetscScalar s[])
+static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, const HopsIntegral *in, PetscReal s[])
 {
   const HopsFacets r   = in->facets;
   const PetscInt   nq  = HopsPower(basis->Q, sp->dim - 1);
-  PetscScalar      one = 1.0, *v;
+  PetscScalar      one = 1.0;
+  PetscReal       *v;
   HopsCoefficient  unit;
 
   PetscFunctionBegin;
@@ -69,7 +70,7 @@ static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, Ho
 {
   const HopsFacets r  = in->facets;
   const PetscInt   nf = coarse->ncells * 2 * n->dim;
-  PetscScalar     *mean, *area, *s;
+  PetscReal       *mean, *area, *s;
 
   PetscFunctionBegin;
   if (in->coefficient->func || HopsCoefficientIsConstant(in->coefficient)) {

@@ -347,6 +347,8 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCheck(HOPS_PARTS == 1 || !mg->single, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Single precision works on real vectors, and this PETSc has complex scalars: use -pc_hopsmg_precision double");
   PetscCall(PCHopsMGGetOperator(pc, &pa));
   fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->form->space ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscLogEventBegin(HopsEvent.mgsetup, pc, 0, 0, 0));

@@ -125,18 +125,18 @@ static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscInt u, PetscBool zer
 
 static PetscErrorCode SingleToVec(HopsSpace sp, PetscReal s, const float x[], Vec v)
 {
-  PetscScalar *a;
+  PetscReal *a;
 
   PetscFunctionBegin;
   PetscCall(HopsVecGetArray(sp, v, HOPS_VEC_WRITE, &a));
-  PetscCall((*sp->backend->vector->Convert)(PETSC_SCALAR, sp->nT, s, x, a));
+  PetscCall((*sp->backend->vector->Convert)(PETSC_DOUBLE, sp->nT, s, x, a));
   PetscCall(HopsVecRestoreArray(sp, v, HOPS_VEC_WRITE, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SingleFromVec(HopsSpace sp, PetscReal s, Vec v, float x[])
 {
-  const PetscScalar *a;
+  const PetscReal *a;
 
   PetscFunctionBegin;
   PetscCall(HopsVecGetArrayRead(sp, v, &a));

@@ -13,7 +13,7 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
   PetscFunctionBegin;
   if (fd->patches) {
     const HopsBackendOps *be        = fd->patches->space->backend;
-    PetscScalar         **arrays[6] = {&fd->r, &fd->z, &fd->w, &fd->b, &fd->g, &fd->c};
+    PetscReal           **arrays[6] = {&fd->r, &fd->z, &fd->w, &fd->b, &fd->g, &fd->c};
 
     if (fd->kernel) PetscCall((*fd->kernel->ops->Destroy)(&fd->kernel));
     for (PetscInt i = 0; i < 6; ++i)
@@ -30,13 +30,13 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
 }
 
 /* An array of zeros where the back end works */
-static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **a)
+static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscReal **a)
 {
   const HopsBackendOps *be = fd->patches->space->backend;
 
   PetscFunctionBegin;
-  PetscCall((*be->memory->Malloc)(n * sizeof(PetscScalar), (void **)a));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, n, *a));
+  PetscCall((*be->memory->Malloc)(n * sizeof(PetscReal), (void **)a));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,8 +63,9 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     fd->A = candidates[i];
     break;
   }
-  /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat */
-  pc->ops->applyrichardson = fd->A == pc->mat ? PCApplyRichardson_PATCHFD : NULL;
+  /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat; those of a part of
+     complex vectors are KSPRICHARDSON's */
+  pc->ops->applyrichardson = fd->A == pc->mat && HOPS_PARTS == 1 ? PCApplyRichardson_PATCHFD : NULL;
   if (rule) PetscCall(HopsBasisCreateLike(sp->order + 1, rule, &fd->basis));
   else PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 2, PETSC_FALSE, &fd->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +122,7 @@ static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
   PetscFunctionBegin;
   if (fd->omega == 1.0) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < pt->n; ++k) pt->scale[k][4] *= fd->omega;
-  PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->ninv, fd->omega, pt->inv, 0.0, NULL, pt->inv));
+  PetscCall((*pt->space->backend->vector->Combine)(PETSC_DOUBLE, pt->ninv, fd->omega, pt->inv, 0.0, NULL, pt->inv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,8 +137,8 @@ static PetscBool PCPATCHFDWeighted(const PC_PATCHFD *fd)
    Restricted: a partition of unity */
 static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 {
-  HopsPatches  pt = fd->patches;
-  PetscScalar *w;
+  HopsPatches pt = fd->patches;
+  PetscReal  *w;
 
   PetscFunctionBegin;
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd)))
@@ -148,7 +149,7 @@ static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
     w[i] =
       fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
   PetscCall(PCPATCHFDCalloc(fd, pt->nT, &fd->w));
-  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->w, w, pt->nT * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->w, w, pt->nT * sizeof(PetscReal), HOPS_COPY_IN));
   PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,7 +166,7 @@ static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
   }
   other[0] = pt->nfactors;
   other[1] = pt->ncond;
-  other[2] = (PetscInt64)(pt->nschur * sizeof(PetscScalar));
+  other[2] = (PetscInt64)(pt->nschur * sizeof(PetscReal));
   PetscCall(
     MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, other + 3, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -190,16 +191,16 @@ static PetscErrorCode PCPATCHFDFillDigits(PC_PATCHFD *fd)
 {
   HopsPatches    pt   = fd->patches;
   const PetscInt some = PetscMin(pt->nT, 1 << 16);
-  PetscScalar   *z;
+  PetscReal     *z;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(some, &z));
   for (PetscInt i = 0; i < some; ++i) z[i] = Digits(pt->space->rstart + i);
-  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z, z, some * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z, z, some * sizeof(PetscReal), HOPS_COPY_IN));
   PetscCall(PetscFree(z));
   for (PetscInt n = some, more; n < pt->nT; n += more) {
     more = PetscMin(n, pt->nT - n);
-    PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z + n, fd->z, more * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+    PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->z + n, fd->z, more * sizeof(PetscReal), HOPS_COPY_WITHIN));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,15 +226,16 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   PetscCall(PCPATCHFDFillDigits(fd));
   PetscCall(VecDuplicate(fd->x, &x));
   PetscCall(VecDuplicate(fd->x, &y));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecCopy(fd->x, x));
   PetscCall(PCPATCHFDResidual(fd, NULL, NULL));
   PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecCopy(fd->x, y));
   PetscCall(VecCopy(x, fd->x));
+  PetscCall(PCPATCHFDTake(pt->space, fd->x, fd->z));
   PetscCall(PCPATCHFDSweepFused(pc, fd, color));
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(VecNorm(y, NORM_INFINITY, &e[1]));
   PetscCall(VecAXPY(y, -1.0, fd->x));
   PetscCall(VecNorm(y, NORM_INFINITY, &e[0]));
@@ -246,7 +248,7 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
     PetscCall((*be->memory->Free)((void **)&fd->g));
     if (fd->c) PetscCall((*be->memory->Free)((void **)&fd->c));
   }
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nP, fd->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +284,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
   fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscLogEventBegin(HopsPatchEvent.kernel, pc, 0, 0, 0));
-  PetscCall((*sp->backend->PatchCreate)(fd->patches, single ? PETSC_FLOAT : PETSC_SCALAR, &fd->kernel));
+  PetscCall((*sp->backend->PatchCreate)(fd->patches, single ? PETSC_FLOAT : PETSC_DOUBLE, &fd->kernel));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.kernel, pc, 0, 0, 0));
   PetscCall(HopsSpaceSetUpBackend(sp));
   PetscCall(HopsPatchesCreateProlong(fd->patches, PETSC_DOUBLE, &fd->prolong));
@@ -292,8 +294,8 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall(PCPATCHFDCount(pc, fd));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
     PetscCall(HopsSpaceCreateVec(sp, &fd->t));
-    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->z, &fd->x));
-    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->r, &fd->rv));
+    PetscCall(PCPATCHFDCreateVec(sp, fd->z, &fd->x));
+    PetscCall(PCPATCHFDCreateVec(sp, fd->r, &fd->rv));
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));

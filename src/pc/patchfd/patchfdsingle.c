@@ -157,12 +157,12 @@ static PetscErrorCode ApplyDouble(HopsPatchSingle s, const float r[], float z[])
 {
   HopsSpace            sp  = s->fd->patches->space;
   const HopsVectorOps *vec = sp->backend->vector;
-  PetscScalar         *a;
-  const PetscScalar   *c;
+  PetscReal           *a;
+  const PetscReal     *c;
 
   PetscFunctionBegin;
   PetscCall(HopsVecGetArray(sp, s->vr, HOPS_VEC_WRITE, &a));
-  PetscCall((*vec->Convert)(PETSC_SCALAR, sp->nT, 1.0, r, a));
+  PetscCall((*vec->Convert)(PETSC_DOUBLE, sp->nT, 1.0, r, a));
   PetscCall(HopsVecRestoreArray(sp, s->vr, HOPS_VEC_WRITE, &a));
   PetscCall(PCApply(s->pc, s->vr, s->vz));
   PetscCall(HopsVecGetArrayRead(sp, s->vz, &c));

@@ -5,7 +5,7 @@
 /* ------------------------------------------ vectors ------------------------------------------- */
 
 /* Ghosts of a P-vector from their owners, and contributions to ghosts to their owners */
-static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
+static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscReal x[])
 {
   const PetscInt nT = fd->patches->nT;
 
@@ -15,7 +15,7 @@ static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscScalar g[], PetscScalar x[])
+static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscReal g[], PetscReal x[])
 {
   PetscFunctionBegin;
   PetscCall(HopsProlongTransposeBegin(fd->prolong, g, x));
@@ -23,23 +23,61 @@ static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscScalar g[], PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------- arrays and vectors ------------------------------------- */
+
+PetscErrorCode PCPATCHFDCreateVec(HopsSpace sp, const PetscReal a[], Vec *v)
+{
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscCall(HopsSpaceCreateVecWithArray(sp, a, v));
+  else PetscCall(HopsSpaceCreateVec(sp, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPATCHFDTell(HopsSpace sp, const PetscReal a[], Vec v)
+{
+  PetscReal *b;
+
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) {
+    PetscCall(PetscObjectStateIncrease((PetscObject)v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecSet(v, 0.0));
+  PetscCall(HopsVecGetPart(sp, v, 0, HOPS_VEC_WRITE, &b));
+  PetscCall(PetscArraycpy(b, a, sp->nT));
+  PetscCall(HopsVecRestorePart(sp, v, 0, HOPS_VEC_WRITE, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPATCHFDTake(HopsSpace sp, Vec v, PetscReal a[])
+{
+  const PetscReal *b;
+
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsVecGetPartRead(sp, v, 0, &b));
+  PetscCall(PetscArraycpy(a, b, sp->nT));
+  PetscCall(HopsVecRestorePartRead(sp, v, 0, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------ one color ----------------------------------------- */
 
 /* r = b - A z; the norm of it, if wanted, counts owned entries */
-PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
+PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscReal b[], PetscReal *norm)
 {
-  HopsPatches        pt = fd->patches;
-  const PetscScalar *t;
+  HopsPatches      pt = fd->patches;
+  const PetscReal *t;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(PCPATCHFDTell(pt->space, fd->z, fd->x));
   PetscCall(MatMult(fd->A, fd->x, fd->t));
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, fd->t, &t));
-  if (b) PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, -1.0, t, fd->r));
-  else PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->nT, -1.0, t, 0.0, NULL, fd->r));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, fd->t, &t));
+  PetscCall(HopsVecGetPartRead(pt->space, fd->t, 0, &t));
+  if (b) PetscCall((*pt->space->backend->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, b, -1.0, t, fd->r));
+  else PetscCall((*pt->space->backend->vector->Combine)(PETSC_DOUBLE, pt->nT, -1.0, t, 0.0, NULL, fd->r));
+  PetscCall(HopsVecRestorePartRead(pt->space, fd->t, 0, &t));
   if (norm) {
-    PetscCall(PetscObjectStateIncrease((PetscObject)fd->rv));
+    PetscCall(PCPATCHFDTell(pt->space, fd->r, fd->rv));
     PetscCall(VecNorm(fd->rv, NORM_2, norm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,8 +93,8 @@ PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMo
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(PCPATCHFDBroadcast(fd, fd->r));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nG + 1, fd->z + pt->nT));
-  PetscCall((*fd->kernel->ops->Apply)(fd->kernel, PETSC_SCALAR, color, mode, fd->r, fd->z));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nG + 1, fd->z + pt->nT));
+  PetscCall((*fd->kernel->ops->Apply)(fd->kernel, PETSC_DOUBLE, color, mode, fd->r, fd->z));
   PetscCall(PCPATCHFDReduce(fd, fd->z + pt->nT, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -67,14 +105,14 @@ PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 {
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
-  PetscScalar          *zg = fd->z + pt->nT;
+  PetscReal            *zg = fd->z + pt->nT;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(PCPATCHFDBroadcast(fd, fd->z));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nG, 1.0, zg, 0.0, NULL, fd->g));
-  PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_SCALAR, color, fd->b, fd->z));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nG, 1.0, zg, -1.0, fd->g,
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nG, 1.0, zg, 0.0, NULL, fd->g));
+  PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_DOUBLE, color, fd->b, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nG, 1.0, zg, -1.0, fd->g,
                                    fd->g)); /* what this rank's patches added to others' unknowns */
   PetscCall(PCPATCHFDReduce(fd, fd->g, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
@@ -84,57 +122,57 @@ PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 /* ------------------------------------ all patches and colors ---------------------------------- */
 
 /* Rows of essential unknowns are those of the identity */
-static PetscErrorCode SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
+static PetscErrorCode SetEssential(HopsSpace sp, const PetscReal b[], PetscReal z[])
 {
   PetscFunctionBegin;
   if (sp->ness) PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, b, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
+static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, PetscInt part, Vec x, Vec y)
 {
   HopsPatches           pt        = fd->patches;
   const HopsBackendOps *be        = pt->space->backend;
   const PetscBool       restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
   const HopsPatchMode   mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
-  const PetscScalar    *in        = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL,
-                    *out          = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  const PetscReal      *in        = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL,
+                  *out            = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscReal *xa;
+  PetscReal       *ya;
 
   PetscFunctionBegin;
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
-  if (in) PetscCall((*be->vector->Times)(PETSC_SCALAR, pt->nT, in, xa, fd->r));
-  else PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nT, fd->z));
+  PetscCall(HopsVecGetPartRead(pt->space, x, part, &xa));
+  if (in) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, in, xa, fd->r));
+  else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, fd->z));
   PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
-  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
-  if (out) PetscCall((*be->vector->Times)(PETSC_SCALAR, pt->nT, out, fd->z, ya));
-  else PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(HopsVecGetPart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
+  if (out) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, out, fd->z, ya));
+  else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
   PetscCall(SetEssential(pt->space, xa, ya));
-  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
+  PetscCall(HopsVecRestorePart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(pt->space, x, part, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
+static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscReal[], PetscReal *);
 
 /* In single precision a fused sweep works on the correction, for a residual in double precision: on the
    iterate it would limit its accuracy */
-static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[],
+static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscReal b[],
                                                PetscReal *norm)
 {
   const HopsBackendOps *be = fd->patches->space->backend;
   const PetscInt        n  = fd->patches->nT;
-  PetscScalar          *z = fd->c, *r = fd->c + n;
+  PetscReal            *z = fd->c, *r = fd->c + n;
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDResidual(fd, b, norm));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, fd->r, 0.0, NULL, r));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, fd->z, 0.0, NULL, z));
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, fd->patches->nP, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, n, 1.0, fd->r, 0.0, NULL, r));
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, n, 1.0, fd->z, 0.0, NULL, z));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, fd->patches->nP, fd->z));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, z, 1.0, fd->z, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, n, 1.0, z, 1.0, fd->z, fd->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +181,7 @@ static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDD
   stands for the patches' matrices; where all of them are the operator's own, it comes from them, patch by
   patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
 */
-static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[],
+static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscReal b[],
                                      PetscReal *norm)
 {
   HopsPatches           pt = fd->patches;
@@ -157,7 +195,7 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (fuse) {
-    PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, 0.0, NULL, fd->b));
+    PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, b, 0.0, NULL, fd->b));
     PetscCall(PCPATCHFDBroadcast(fd, fd->b));
   }
   if (!norm || zero) PetscCall(SetEssential(pt->space, b, fd->z));
@@ -168,7 +206,7 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
       PetscCall(PCPATCHFDSweepFused(pc, fd, color));
       continue;
     }
-    if (zero && !s) PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, 0.0, NULL, fd->r));
+    if (zero && !s) PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, b, 0.0, NULL, fd->r));
     else PetscCall(PCPATCHFDResidual(fd, b, s ? NULL : norm));
     if (!s) PetscCall(SetEssential(pt->space, b, fd->z));
     PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
@@ -187,24 +225,25 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
   const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
-  const PetscScalar    *ba;
-  PetscScalar          *ya;
+  const PetscReal      *ba;
+  PetscReal            *ya;
   PetscMPIInt           size;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+  if (HOPS_PARTS > 1 || size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness ||
+      (fd->single && !fd->fellback && (!zero || its > 1)))
     PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));
   PetscCall(HopsVecGetArray(pt->space, y, HOPS_VEC_READ_WRITE, &ya));
-  if (zero) PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nT, ya));
+  if (zero) PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, ya));
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   for (PetscInt i = 0; i < its; ++i)
     for (PetscInt s = 0; s < steps; ++s)
-      PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_SCALAR,
+      PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_DOUBLE,
                                           direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(HopsVecRestoreArray(pt->space, y, HOPS_VEC_READ_WRITE, &ya));
@@ -213,24 +252,24 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, Vec x, Vec y)
+static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscInt part, Vec x, Vec y)
 {
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
-  const PetscScalar    *xa;
-  PetscScalar          *ya;
+  const PetscReal      *xa;
+  PetscReal            *ya;
   PetscBool             done;
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDSweepInPlace(pc, fd, direction, PETSC_TRUE, 1, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
-  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nP, fd->z));
+  PetscCall(HopsVecGetPartRead(pt->space, x, part, &xa));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
-  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
-  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
-  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
-  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePartRead(pt->space, x, part, &xa));
+  PetscCall(HopsVecGetPart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
+  PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(HopsVecRestorePart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,8 +280,10 @@ PetscErrorCode PCApply_PATCHFD(PC pc, Vec x, Vec y)
   PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, x, y));
-  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, x, y));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, k, x, y));
+    else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, k, x, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,8 +294,10 @@ PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
   PC_PATCHFD                     *fd         = (PC_PATCHFD *)pc->data;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], x, y));
-  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, x, y));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
+    if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], k, x, y));
+    else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, k, x, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,8 +312,8 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
   HopsPatches           pt   = fd->patches;
   const HopsBackendOps *be   = pt->space->backend;
   const PetscBool       test = its > 8 ? PETSC_TRUE : PETSC_FALSE;
-  const PetscScalar    *ba;
-  PetscScalar          *ya;
+  const PetscReal      *ba;
+  PetscReal            *ya;
   PetscReal             norm = 0.0, bnorm = 0.0;
   PetscInt              i;
 
@@ -280,13 +323,13 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
   if (fd->type != PC_PATCHFD_MULTIPLICATIVE) {
     if (!fd->x) PetscCall(VecDuplicate(b, &fd->x));
     for (i = 0; i < its; ++i) {
-      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, b, y));
+      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, 0, b, y));
       else {
         PetscCall(MatMult(fd->A, y, w));
         PetscCall(VecAYPX(w, -1.0, b));
         if (test) PetscCall(VecNorm(w, NORM_2, &norm));
         if (test && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
-        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, w, fd->x));
+        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, 0, w, fd->x));
         PetscCall(VecAXPY(y, 1.0, fd->x));
       }
     }
@@ -298,10 +341,10 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
       *outits = its;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
+    PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nP, fd->z));
     if (!guesszero) {
       PetscCall(HopsVecGetArrayRead(fd->patches->space, y, &ba));
-      PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, ba, 0.0, NULL, fd->z));
+      PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, ba, 0.0, NULL, fd->z));
       PetscCall(HopsVecRestoreArrayRead(fd->patches->space, y, &ba));
     }
     PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));
@@ -311,7 +354,7 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
     }
     PetscCall(HopsVecRestoreArrayRead(fd->patches->space, b, &ba));
     PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
-    PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+    PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
     PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
   }
   if (i < its)

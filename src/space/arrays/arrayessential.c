@@ -4,11 +4,11 @@
 /* ess[nT]: whether an owned unknown is essential; sp has no essential unknowns. Collective */
 PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace sp, const PetscBool ess[], HopsSpace *space)
 {
-  HopsSpace    s;
-  PetscInt    *gidx, *elist;
-  PetscBool   *isess, *seen;
-  PetscScalar *x, *xg;
-  char         why[HOPS_WHY_LENGTH] = "";
+  HopsSpace  s;
+  PetscInt  *gidx, *elist;
+  PetscBool *isess, *seen;
+  PetscReal *x, *xg;
+  char       why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc3(sp->nT, &x, sp->nL - sp->nT, &xg, sp->nL, &seen));
@@ -27,7 +27,7 @@ PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace sp, const PetscBool es
                            sp->rstart + i));
   }
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
-  PetscCall(HopsSpaceGlobalToLocal(sp, x, xg));
+  PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, xg));
   for (PetscInt i = 0; i < sp->nL; ++i) {
     gidx[i]  = i < sp->nT ? sp->rstart + i : sp->ghost[i - sp->nT];
     isess[i] = PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]) > 0.5 ? PETSC_TRUE : PETSC_FALSE;

@@ -61,7 +61,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
 {
   HopsIncidence  inc;
   HopsLatticeMap m;
-  PetscScalar   *x, *xg, *y, *yg;
+  PetscReal     *x, *xg, *y, *yg;
   PetscInt      *seen;
   char           why[HOPS_WHY_LENGTH] = "";
 
@@ -72,13 +72,13 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
   for (PetscInt i = 0; i < to->nL; ++i) seen[i] = -1;
-  PetscCall(HopsSpaceGlobalToLocal(from, x, xg));
+  PetscCall(HopsSpaceGlobalToLocal(from, 0, x, xg));
   for (PetscInt pass = 0; pass < 2; ++pass) {
     for (PetscInt c = 0; c < to->ncells; ++c) {
       PetscCall(HopsLatticeMapSetCell(&m, c));
       for (PetscInt i = 0; i < to->ne; ++i) {
         const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
-        PetscScalar    sum = 0.0, other;
+        PetscReal      sum = 0.0, other;
 
         if (l >= to->nT + to->nG) continue;
         HopsLatticeMapRow(&m, i);
@@ -89,7 +89,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
         }
         if (!pass && l >= to->nT) continue;
         other = l < to->nT ? y[l] : yg[l - to->nT];
-        if (other != PETSC_MAX_REAL && !(PetscAbsScalar(sum - other) <= 1e-10))
+        if (other != PETSC_MAX_REAL && !(PetscAbsReal(sum - other) <= 1e-10))
           PetscCall(HopsRefuse(why,
                                "Cell %" PetscInt_FMT
                                " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
@@ -98,7 +98,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
                                l < to->nT ? to->rstart + l : to->ghost[l - to->nT]));
       }
     }
-    if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, y, yg));
+    if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, 0, y, yg));
   }
   PetscCall(PetscFree5(x, xg, y, yg, seen));
   PetscCall(HopsLatticeMapDestroy(&m));
@@ -325,9 +325,9 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
 */
 PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
 {
-  HopsSpace    s;
-  PetscInt    *gidx, *elist;
-  PetscScalar *x, *xg;
+  HopsSpace  s;
+  PetscInt  *gidx, *elist;
+  PetscReal *x, *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT - sp->ness, &s));
@@ -335,8 +335,8 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   PetscCall(PetscMalloc2(sp->nL, &gidx, sp->ncells * sp->ne, &elist));
   for (PetscInt e = 0; e < sp->ness; ++e) x[sp->essT[e]] = -1.0;
   for (PetscInt i = 0, n = 0; i < sp->nT; ++i)
-    if (x[i] == 0.0) x[i] = (PetscScalar)(s->rstart + n++); /* exact in floating point */
-  PetscCall(HopsSpaceGlobalToLocal(sp, x, xg));
+    if (x[i] == 0.0) x[i] = (PetscReal)(s->rstart + n++); /* exact in floating point */
+  PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, xg));
   for (PetscInt i = 0; i < sp->nL; ++i)
     gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
   for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) elist[i] = sp->restr[i];

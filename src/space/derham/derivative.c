@@ -39,7 +39,7 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
 {
   HopsLatticeMap m;
   PetscInt      *dnz, *onz, *col, nfree, left;
-  PetscScalar   *value;
+  PetscReal     *value;
   char          *done;
 
   PetscFunctionBegin;
@@ -77,7 +77,7 @@ PetscErrorCode HopsLatticeMatCreate(HopsSpace from, HopsSpace to, HopsIncidence 
           col[n]     = s < from->nT ? from->rstart + s : from->ghost[s - from->nT]; /* n <= k */
           value[n++] = value[k];
         }
-        PetscCall(MatSetValues(*D, 1, &row, n, col, value, ADD_VALUES));
+        PetscCall(HopsMatSetReal(*D, 1, &row, n, col, value, ADD_VALUES));
       }
     }
     PetscCall(HopsDerivativeCheckOwned(to, left));
@@ -143,6 +143,45 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsSpaceDifferentiatePart(HopsSpace from, Vec x, HopsSpace to, PetscInt part, HopsLatticeMap *m, Vec y)
+{
+  PetscReal       *cvals = to->cvals + part * to->nC;
+  PetscInt         left  = to->nT - to->ness;
+  char            *done;
+  const PetscReal *a;
+  PetscReal       *b, *xg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
+  PetscCall(PetscCalloc1(to->nT, &done));
+  PetscCall(HopsHostVecGetPartRead(x, part, &a));
+  PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_READ_WRITE, &b));
+  PetscCall(HopsSpaceGlobalToLocal(from, part, a, xg));
+  for (PetscInt c = 0; c < to->ncells; ++c) {
+    PetscCall(HopsLatticeMapSetCell(m, c));
+    for (PetscInt i = 0; i < to->ne; ++i) {
+      const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
+      PetscReal      sum = 0.0;
+
+      if (l >= to->nT && l < to->nT + to->nG) continue;
+      HopsLatticeMapRow(m, i);
+      for (PetscInt k = 0; k < m->n; ++k) sum += m->value[k] * (m->col[k] < from->nT ? a[m->col[k]] : xg[m->col[k] - from->nT]);
+      if (l < to->nT) {
+        b[l] = sum;
+        if (!done[l]) --left;
+        done[l] = 1;
+      } else cvals[l - to->nT - to->nG] = sum;
+    }
+  }
+  PetscCall(HopsDerivativeCheckOwned(to, left));
+  for (PetscInt e = 0; e < to->ness; ++e) b[to->essT[e]] = cvals[to->essC[e] - to->nT - to->nG];
+  PetscCall(HopsHostVecRestorePartRead(x, part, &a));
+  PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_READ_WRITE, &b));
+  PetscCall(PetscFree(xg));
+  PetscCall(PetscFree(done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceDifferentiate - Computes the gradient, curl or divergence of a field with its essential values.
 
@@ -164,12 +203,8 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
 @*/
 PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y)
 {
-  HopsIncidence      inc;
-  HopsLatticeMap     m;
-  PetscInt           left;
-  char              *done;
-  const PetscScalar *a;
-  PetscScalar       *b, *xg;
+  HopsIncidence  inc;
+  HopsLatticeMap m;
 
   PetscFunctionBegin;
   HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
@@ -183,34 +218,7 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
              "The vectors of the field and of its derivative must be different");
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
-  PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
-  PetscCall(PetscCalloc1(to->nT, &done));
-  left = to->nT - to->ness;
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(VecGetArray(y, &b));
-  PetscCall(HopsSpaceGlobalToLocal(from, a, xg));
-  for (PetscInt c = 0; c < to->ncells; ++c) {
-    PetscCall(HopsLatticeMapSetCell(&m, c));
-    for (PetscInt i = 0; i < to->ne; ++i) {
-      const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
-      PetscScalar    sum = 0.0;
-
-      if (l >= to->nT && l < to->nT + to->nG) continue;
-      HopsLatticeMapRow(&m, i);
-      for (PetscInt k = 0; k < m.n; ++k) sum += m.value[k] * (m.col[k] < from->nT ? a[m.col[k]] : xg[m.col[k] - from->nT]);
-      if (l < to->nT) {
-        b[l] = sum;
-        if (!done[l]) --left;
-        done[l] = 1;
-      } else to->cvals[l - to->nT - to->nG] = sum;
-    }
-  }
-  PetscCall(HopsDerivativeCheckOwned(to, left));
-  for (PetscInt e = 0; e < to->ness; ++e) b[to->essT[e]] = to->cvals[to->essC[e] - to->nT - to->nG];
-  PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(VecRestoreArray(y, &b));
-  PetscCall(PetscFree(xg));
-  PetscCall(PetscFree(done));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsSpaceDifferentiatePart(from, x, to, k, &m, y));
   PetscCall(HopsLatticeMapDestroy(&m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,7 +84,7 @@ static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
   r->nnz[0] = (size_t)to->nT * w->d.n;
   PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[0]));
   PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(int), (void **)&r->j[0]));
-  PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(PetscScalar), (void **)&r->v[0]));
+  PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(PetscReal), (void **)&r->v[0]));
   if (w->hypre) PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscCall((*ops->IncidenceFull)(&w->d, r, ok));
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +120,7 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
              missing);
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(int), (void **)&r->j[b]));
-    PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
+    PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscReal), (void **)&r->v[b]));
   }
   if (w->hypre) PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscCall(PetscMalloc1(r->nmap, &used));
@@ -137,7 +137,8 @@ static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *
   HopsSpace    from = w->d.from, to = w->d.to;
   HopsLORRows *r    = &w->rows;
   int         *i[2] = {NULL, NULL}, *j[2] = {NULL, NULL};
-  PetscScalar *v[2] = {NULL, NULL}, *a;
+  PetscReal   *v[2] = {NULL, NULL};
+  PetscScalar *a;
   PetscInt    *ia, *ja, n = 0;
   PetscBool    same;
 
@@ -147,7 +148,7 @@ static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *
     PetscCall(PetscMalloc3(to->nT + 1, &i[b], r->nnz[b], &j[b], r->nnz[b], &v[b]));
     PetscCall((*to->backend->memory->Copy)(NULL, i[b], r->i[b], (to->nT + 1) * sizeof(int), HOPS_COPY_OUT));
     PetscCall((*to->backend->memory->Copy)(NULL, j[b], r->j[b], r->nnz[b] * sizeof(int), HOPS_COPY_OUT));
-    PetscCall((*to->backend->memory->Copy)(NULL, v[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_OUT));
+    PetscCall((*to->backend->memory->Copy)(NULL, v[b], r->v[b], r->nnz[b] * sizeof(PetscReal), HOPS_COPY_OUT));
   }
   PetscCall(PetscMalloc3(to->nT + 1, &ia, r->nnz[0] + r->nnz[1], &ja, r->nnz[0] + r->nnz[1], &a));
   ia[0] = 0;
@@ -190,7 +191,7 @@ static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[],
+PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscReal scale[],
                                       PetscInt nextra, const int extra[], MatType type, Mat *A)
 {
   HopsIncidenceWork w;

@@ -50,10 +50,10 @@ static PetscErrorCode HopsNestedByTransform(DM coarse, DM fine, PetscInt vStart,
    pStart][dim] */
 static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, PetscReal x[])
 {
-  Vec                coords;
-  PetscSection       cs;
-  const PetscScalar *a;
-  PetscInt           dim, vStart, vEnd;
+  Vec              coords;
+  PetscSection     cs;
+  const PetscReal *a;
+  PetscInt         dim, vStart, vEnd;
 
   PetscFunctionBegin;
   PetscCall(DMGetDimension(dm, &dim));
@@ -61,7 +61,7 @@ static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, Pets
   PetscCall(DMGetCoordinatesLocal(dm, &coords));
   PetscCall(DMGetCoordinateSection(dm, &cs));
   if (pStart == pEnd) PetscFunctionReturn(PETSC_SUCCESS); /* a rank without points may have no vector */
-  PetscCall(VecGetArrayRead(coords, &a));
+  PetscCall(HopsHostVecGetPartRead(coords, 0, &a));
   for (PetscInt p = pStart; p < pEnd; ++p) {
     PetscInt ncl, *cl = NULL, nv = 0;
 
@@ -78,7 +78,7 @@ static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, Pets
     for (PetscInt d = 0; d < dim && nv; ++d) x[(p - pStart) * dim + d] /= nv;
     PetscCall(DMPlexRestoreTransitiveClosure(dm, p, PETSC_TRUE, &ncl, &cl));
   }
-  PetscCall(VecRestoreArrayRead(coords, &a));
+  PetscCall(HopsHostVecRestorePartRead(coords, 0, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,7 +68,7 @@ static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt
 }
 
 /* X[dim][np] of one cell: its closure of coordinates, tabulated */
-static void HopsPlexMapCell(PetscInt dim, PetscInt n, const PetscReal T[], const PetscScalar coords[], PetscReal X[])
+static void HopsPlexMapCell(PetscInt dim, PetscInt n, const PetscReal T[], const PetscReal coords[], PetscReal X[])
 {
   const PetscInt np = n / dim;
 
@@ -87,7 +87,7 @@ static void HopsPlexMapCell(PetscInt dim, PetscInt n, const PetscReal T[], const
   them, and that of a discontinuous one if a mesh file did: in the wrong order the cell is inverted at its
   centre.
 */
-static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n, const PetscScalar coords[], DM *cdm)
+static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n, const PetscReal coords[], DM *cdm)
 {
   const PetscReal centre = 0.0;
   const PetscInt  dim    = sp->dim;
@@ -175,14 +175,14 @@ static PetscErrorCode HopsCoordinateMapCreate(DM cdm, HopsSpace sp, PetscInt n, 
    that have their own */
 static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
 {
-  DM                 cdm;
-  Vec                v[2];
-  PetscSection       s, own;
-  const PetscScalar *a[2] = {NULL, NULL};
-  PetscScalar       *x;
-  PetscInt           first = 0, last = 0, nx = 0, *idx;
-  HopsPlexUnknowns   u;
-  HopsCoordinateMap  maps[2] = {{0}};
+  DM                cdm;
+  Vec               v[2];
+  PetscSection      s, own;
+  const PetscReal  *a[2] = {NULL, NULL};
+  PetscReal        *x;
+  PetscInt          first = 0, last = 0, nx = 0, *idx;
+  HopsPlexUnknowns  u;
+  HopsCoordinateMap maps[2] = {{0}};
 
   PetscFunctionBegin;
   sp->gorder = 1;
@@ -193,12 +193,12 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &v[1]));
   if (own && v[1]) PetscCall(PetscSectionGetChart(own, &first, &last));
   for (PetscInt k = 0; k < 2; ++k)
-    if (v[k]) PetscCall(VecGetArrayRead(v[k], &a[k]));
+    if (v[k]) PetscCall(HopsHostVecGetPartRead(v[k], 0, &a[k]));
   PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, PETSC_TRUE, &u));
   PetscCall(PetscMalloc2(u.size, &idx, u.size, &x));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscInt     cell   = sp->cell[c];
-    const PetscScalar *coords = x;
+    const PetscReal   *coords = x;
     PetscInt           n = 0, off, k = 1;
     HopsCoordinateMap *map;
 
@@ -236,7 +236,7 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   PetscCall(PetscFree2(idx, x));
   PetscCall(HopsPlexUnknownsDestroy(&u));
   for (PetscInt k = 0; k < 2; ++k) {
-    if (v[k]) PetscCall(VecRestoreArrayRead(v[k], &a[k]));
+    if (v[k]) PetscCall(HopsHostVecRestorePartRead(v[k], 0, &a[k]));
     PetscCall(PetscFree(maps[k].T));
     PetscCall(PetscFree(maps[k].place));
   }
@@ -246,18 +246,18 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
 /* ---- Coordinates of a mesh's own that cells have, as those of a periodic mesh have ---- */
 
 typedef struct {
-  PetscInt           n;    /* cells that have them, of which each has map.n */
-  PetscInt           size; /* of the array x */
-  int               *off;  /* [ncells] where those of a cell are, or -1; NULL where none has any */
-  HopsCoordinateMap  map;
-  Vec                v;
-  const PetscScalar *x;
+  PetscInt          n;    /* cells that have them, of which each has map.n */
+  PetscInt          size; /* of the array x */
+  int              *off;  /* [ncells] where those of a cell are, or -1; NULL where none has any */
+  HopsCoordinateMap map;
+  Vec               v;
+  const PetscReal  *x;
 } HopsOwnCoordinates;
 
 static PetscErrorCode HopsOwnCoordinatesDestroy(HopsOwnCoordinates *o)
 {
   PetscFunctionBegin;
-  if (o->x) PetscCall(VecRestoreArrayRead(o->v, &o->x));
+  if (o->x) PetscCall(HopsHostVecRestorePartRead(o->v, 0, &o->x));
   PetscCall(PetscFree(o->map.T));
   PetscCall(PetscFree(o->map.place));
   PetscCall(PetscFree(o->off));
@@ -320,7 +320,7 @@ static PetscErrorCode HopsOwnCoordinatesCreate(DM dm, HopsSpace sp, PetscInt n, 
     PetscCall(PetscFree(o->off));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayRead(o->v, &o->x));
+  PetscCall(HopsHostVecGetPartRead(o->v, 0, &o->x));
   while (o->off[first] < 0) ++first;
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, o->x + o->off[first], &cdm));
@@ -355,7 +355,7 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
   IS                    order;
   PetscInt              vEnd, start, end, max, last, n = 0;
   int                  *old;
-  const PetscScalar    *x;
+  const PetscReal      *x;
   PetscBool             fits;
 
   PetscFunctionBegin;
@@ -383,7 +383,7 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
     HopsOwnCoordinatesCorners(&own, &m);
     PetscCall(PetscMalloc1(sp->ncells, &old));
     for (PetscInt c = 0; c < sp->ncells; ++c) old[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
-    PetscCall(VecGetArrayRead(v, &x));
+    PetscCall(HopsHostVecGetPartRead(v, 0, &x));
     m.x = x;
     if (apart) {
       PetscCall((*be->memory->Malloc)((size_t)sp->ncells * m.n * sizeof(PetscReal), (void **)&sp->bX));
@@ -393,7 +393,7 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
       PetscCall(PetscMalloc1((size_t)sp->ncells * m.n, &sp->X));
       PetscCall((*HopsMeshHost.Corners)(&m, n, sp->ncells, sp->cells->point, old, sp->X));
     }
-    PetscCall(VecRestoreArrayRead(v, &x));
+    PetscCall(HopsHostVecRestorePartRead(v, 0, &x));
     PetscCall(PetscFree(old));
     *done = PETSC_TRUE;
   }
@@ -408,7 +408,7 @@ static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknow
 {
   const PetscBool       apart = HopsMeshApart(HopsSpaceMeshBackend(sp));
   const HopsBackendOps *at    = apart ? sp->backend : &HopsBackendHost;
-  const PetscScalar    *a;
+  const PetscReal      *a;
   PetscInt              size, nx;
   HopsCellView          view;
   void                 *ax;
@@ -421,18 +421,18 @@ static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknow
   PetscCall(HopsPlexUnknownsView(u, 1, map->n, map->place, &view));
   PetscCall(HopsPlexUnknownsRows(u, at, u->off, &view, sp->ncells, old, &rows));
   PetscCall(VecGetLocalSize(x, &nx));
-  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsHostVecGetPartRead(x, 0, &a));
   if (apart) {
-    PetscCall((*at->memory->PoolMalloc)(nx * sizeof(PetscScalar), &ax));
-    PetscCall((*at->memory->Copy)(NULL, ax, a, nx * sizeof(PetscScalar), HOPS_COPY_IN));
+    PetscCall((*at->memory->PoolMalloc)(nx * sizeof(PetscReal), &ax));
+    PetscCall((*at->memory->Copy)(NULL, ax, a, nx * sizeof(PetscReal), HOPS_COPY_IN));
     PetscCall((*at->memory->Malloc)(size * sizeof(PetscReal), (void **)&sp->bX));
-    PetscCall((*at->vector->Pack)(NULL, PETSC_SCALAR, size, (const PetscInt *)rows, ax, sp->bX));
+    PetscCall((*at->vector->Pack)(NULL, PETSC_DOUBLE, size, (const PetscInt *)rows, ax, sp->bX));
     PetscCall((*at->memory->PoolFree)(&ax));
   } else {
     PetscCall(PetscMalloc1(size, &sp->X));
     for (PetscInt i = 0; i < size; ++i) sp->X[i] = PetscRealPart(a[rows[i]]);
   }
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(HopsHostVecRestorePartRead(x, 0, &a));
   PetscCall((*at->memory->Free)((void **)&rows));
   PetscCall(PetscFree(view.slot));
   PetscCall(PetscFree(view.seen));

@@ -115,7 +115,7 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
   PetscCall(DMPlexCreateReferenceCell(PETSC_COMM_SELF, dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON, &K));
   PetscCall(DMGetCoordinatesLocal(K, &coords));
   PetscCall(DMGetCoordinateSection(K, &cs));
-  PetscCall(VecGetArrayRead(coords, &a));
+  PetscCall(HopsHostVecGetPartRead(coords, 0, &a));
   PetscCall(DMPlexGetTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
   PetscCheck(n == (dim == 2 ? 9 : 27), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The reference cell has %" PetscInt_FMT " points in its closure", n);
@@ -140,7 +140,7 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
   }
   PetscCall(HopsPlexClosureSlots(K, points, cl));
   PetscCall(DMPlexRestoreTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
-  PetscCall(VecRestoreArrayRead(coords, &a));
+  PetscCall(HopsHostVecRestorePartRead(coords, 0, &a));
   PetscCall(DMDestroy(&K));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -366,10 +366,10 @@ static PetscErrorCode CheckGaps(HopsSpace sp)
   PetscCall(DMGetCoordinateSection(sp->dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(sp->dm, &v));
   if (sp->ncells) {
-    const PetscScalar *x;
+    const PetscReal *x;
 
     PetscCall(Entries(&t));
-    PetscCall(VecGetArrayRead(v, &x));
+    PetscCall(HopsHostVecGetPartRead(v, 0, &x));
     for (PetscInt c = 0; c < sp->ncells; ++c) {
       const PetscInt *up =
         sp->cells->upoint ? sp->cells->upoint + sp->cells->where[sp->cell[c] - sp->cstart] * sp->cells->ref.n : NULL;
@@ -396,7 +396,7 @@ static PetscErrorCode CheckGaps(HopsSpace sp)
                              "parent's, so that the mesh has gaps, or is periodic there: map the vertices of coarse cells alone",
                              sp->cell[c], (double)(far / size)));
     }
-    PetscCall(VecRestoreArrayRead(v, &x));
+    PetscCall(HopsHostVecRestorePartRead(v, 0, &x));
   }
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));

@@ -147,7 +147,7 @@ static void ValuePieces(HopsLORKernel k, HopsLORVertexData d, double vals[])
 static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows, HopsLORRows *ghosts)
 {
   HopsLORKernel k    = (HopsLORKernel)lor;
-  PetscScalar  *vals = rows->v[0] - rows->before;
+  PetscReal    *vals = rows->v[0] - rows->before;
   const size_t  all  = rows->before + rows->nnz[0] + rows->nnz[1];
   int           n    = 0;
 

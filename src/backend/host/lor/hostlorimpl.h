@@ -182,9 +182,9 @@ PETSC_INTERN PetscErrorCode HopsHostLORCellsDestroy(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsHostLORCountRows(HopsLORAssembler, HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsHostLORFillColumns(HopsLORAssembler, HopsLORRows *, unsigned char used[]);
 PETSC_INTERN PetscErrorCode HopsHostLORMapColumns(HopsLORAssembler, HopsLORRows *);
-PETSC_INTERN PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler, HopsLORRows *, const PetscScalar x[]);
+PETSC_INTERN PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler, HopsLORRows *, const PetscReal x[]);
 PETSC_INTERN PetscErrorCode HopsHostLORSetDiagonal(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[],
-                                                   const PetscScalar x[]);
+                                                   const PetscReal x[]);
 PETSC_INTERN PetscErrorCode HopsHostLORRowsReset(HopsLORKernel); /* places */
 PETSC_INTERN PetscErrorCode HopsHostLORCheckEntries(PetscInt64);
 /* hostlorthreads.c */

@@ -481,10 +481,10 @@ PetscErrorCode HopsHostLORMapColumns(HopsLORAssembler lor, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler lor, HopsLORRows *rows, const PetscScalar x[])
+PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler lor, HopsLORRows *rows, const PetscReal x[])
 {
   const HopsLORKernel k    = (HopsLORKernel)lor;
-  PetscScalar        *vals = rows->v[0] - rows->before;
+  PetscReal          *vals = rows->v[0] - rows->before;
 
   PetscFunctionBegin;
   for (int i = 0; i < (rows->nslots ? rows->xi[rows->nslots] : 0); i++) vals[k->received[i]] += x[i];
@@ -492,7 +492,7 @@ PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler lor, HopsLORRows *rows, c
 }
 
 PetscErrorCode HopsHostLORSetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, PetscInt n, const PetscInt idx[],
-                                      const PetscScalar x[])
+                                      const PetscReal x[])
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {

@@ -137,7 +137,7 @@ static PetscErrorCode HopsDerhamApply_Host(HopsOperator A, HopsPart part, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   HopsDerhamKernel k = (HopsDerhamKernel)A;
 

@@ -5,21 +5,21 @@ typedef struct {
   struct _HopsOperator head;
   PetscInt             fd, P, Q, nT, n;
   int                 *node;         /* [n][P^fd] */
-  PetscScalar         *qdata;        /* [n][Q^fd] */
+  PetscReal           *qdata;        /* [n][Q^fd] */
   PetscReal           *B, *Bt, *BBt; /* [Q][P]; its transpose; that of its entries' squares */
   PetscReal           *u, *v, *work; /* values at a face's nodes, at its points; scratch */
 } * Faces;
 
-static PetscErrorCode FacesAdd(Faces k, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
-                               PetscScalar yg[])
+static PetscErrorCode FacesAdd(Faces k, PetscBool diagonal, const PetscReal x[], const PetscReal xg[], PetscReal y[],
+                               PetscReal yg[])
 {
   const PetscInt   nf = HopsPower(k->P, k->fd), nq = HopsPower(k->Q, k->fd);
   const PetscReal *M[2] = {k->B, k->B}, *Mt[2] = {diagonal ? k->BBt : k->Bt, diagonal ? k->BBt : k->Bt};
 
   PetscFunctionBegin;
   for (PetscInt f = 0; f < k->n; ++f) {
-    const int         *l = k->node + f * nf;
-    const PetscScalar *q = k->qdata + f * nq;
+    const int       *l = k->node + f * nf;
+    const PetscReal *q = k->qdata + f * nq;
 
     if (diagonal) PetscCall(PetscArraycpy(k->v, q, nq));
     else {
@@ -36,11 +36,11 @@ static PetscErrorCode FacesAdd(Faces k, PetscBool diagonal, const PetscScalar x[
 static PetscErrorCode FacesApply(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
   PetscFunctionBegin;
-  PetscCall(FacesAdd((Faces)A, PETSC_FALSE, (const PetscScalar *)x, (const PetscScalar *)xg, (PetscScalar *)y, (PetscScalar *)yg));
+  PetscCall(FacesAdd((Faces)A, PETSC_FALSE, (const PetscReal *)x, (const PetscReal *)xg, (PetscReal *)y, (PetscReal *)yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FacesDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode FacesDiagonal(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   PetscFunctionBegin;
   PetscCall(FacesAdd((Faces)A, PETSC_TRUE, NULL, NULL, d, dg));
@@ -62,7 +62,7 @@ static PetscErrorCode FacesDestroy(HopsOperator *A)
 
 static const HopsOperatorOps FacesOps = {.Apply = FacesApply, .Diagonal = FacesDiagonal, .Destroy = FacesDestroy};
 
-PetscErrorCode HopsFacesCreate_Host(HopsSpace sp, const HopsBasis *basis, PetscInt n, const int node[], const PetscScalar qdata[],
+PetscErrorCode HopsFacesCreate_Host(HopsSpace sp, const HopsBasis *basis, PetscInt n, const int node[], const PetscReal qdata[],
                                     HopsOperator *A)
 {
   const PetscInt fd = sp->dim - 1, P = basis->P, Q = basis->Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd);

@@ -276,7 +276,7 @@ static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   HopsPAKernel k = (HopsPAKernel)A;
 

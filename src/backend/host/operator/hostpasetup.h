@@ -27,13 +27,13 @@ static PetscBool Affine(const HopsHostGeometry *g, PetscInt first, const PetscIn
 INLINE void SetUpAffine(const int dim, const int mass, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b,
                         const int l[2], vec d[])
 {
-  const PetscScalar one  = 1;
-  const HopsValues  unit = {.nc = run->kappa->nc, .v = &one};
-  const int         Q = k->Q, nd = run->kappa->nc ? dim * (dim + 1) / 2 : 0;
-  const PetscBool   full  = l[1] - l[0] == W ? PETSC_TRUE : PETSC_FALSE;
-  vec              *plane = (vec *)k->map.work + dim * (dim == 3 ? 8 : 4), *J = plane + 8 * dim, G[6] = {{0}}, v[7], det;
-  const double     *w = k->weights;
-  PetscInt          q = 0;
+  const PetscReal  one  = 1;
+  const HopsValues unit = {.nc = run->kappa->nc, .v = &one};
+  const int        Q = k->Q, nd = run->kappa->nc ? dim * (dim + 1) / 2 : 0;
+  const PetscBool  full  = l[1] - l[0] == W ? PETSC_TRUE : PETSC_FALSE;
+  vec             *plane = (vec *)k->map.work + dim * (dim == 3 ? 8 : 4), *J = plane + 8 * dim, G[6] = {{0}}, v[7], det;
+  const double    *w = k->weights;
+  PetscInt         q = 0;
 
   GeometryPlane(dim, 2, &k->map, 0, plane);
   GeometryRow(dim, 2, &k->map, 0, plane, J);

@@ -2,7 +2,7 @@
    the vectors is. */
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopspatchimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 struct _HopsHostCondensedKernel {
   const HopsHostKernels *ops;
@@ -179,7 +179,7 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
   PetscCall(PetscRealloc(k->nbatch * sizeof(*k->batch), &k->batch));
   PetscCall(SetUpFactors(k));
   for (PetscInt c = 0; c < ncolors; ++c) k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
-  *bytes += pt->nschur * sizeof(PetscScalar) + (double)k->nbatch * 32 * W * sizeof(double);
+  *bytes += pt->nschur * sizeof(PetscReal) + (double)k->nbatch * 32 * W * sizeof(double);
   PetscCall(PetscFree(order));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,12 +217,12 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
     if (b->inverse) (*k->ops->skeleton)(b->nskel, b->inverse, k->b, k->y);
     else
       for (int l = 0; l < b->count; ++l) {
-        const PetscScalar one = 1.0, zero = 0.0;
-        PetscBLASInt      bn, inc         = W;
+        const PetscReal one = 1.0, zero = 0.0;
+        PetscBLASInt    bn, inc         = W;
 
         PetscCall(PetscBLASIntCast(b->nskel, &bn));
-        PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &one, pt->schur + pt->cond[pt->dense[b->patch[l]]].offset, &bn, k->b + l,
-                                            &inc, &zero, k->y + l, &inc));
+        PetscCallBLAS("BLASgemv", HopsBLASgemv("T", &bn, &bn, &one, pt->schur + pt->cond[pt->dense[b->patch[l]]].offset, &bn,
+                                               k->b + l, &inc, &zero, k->y + l, &inc));
       }
     (*k->ops->expand)(&k->modes, b, k->x, k->e, k->y);
     for (int l = 0; l < b->count; ++l) {

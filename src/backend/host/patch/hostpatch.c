@@ -1,7 +1,7 @@
 /* Host back end: patches in batches of as many as a vector has lanes, and dense patches by BLAS. */
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopspatchimpl.h>
-#include <petscblaslapack.h>
+#include <hops/private/hopsblas.h>
 
 /* Patches in the order of their batches */
 typedef struct {
@@ -277,13 +277,13 @@ static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscBool floats, PetscInt b
     const int           *idx  = pt->idx + pt->start[j];
     const unsigned char *dist = pt->dist ? pt->dist + pt->start[j] : NULL;
     double              *x = k->dwork, *y = x + n;
-    const PetscScalar    alpha = 1.0, beta = 0.0;
+    const PetscReal      alpha = 1.0, beta = 0.0;
     PetscBLASInt         bn, one           = 1;
 
     PetscCall(PetscBLASIntCast(n, &bn));
     for (PetscInt i = 0; i < n; ++i)
       x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : (floats ? rf[idx[i]] : rd[idx[i]]);
-    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
+    PetscCallBLAS("BLASgemv", HopsBLASgemv("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
     for (PetscInt i = 0; i < n; ++i) {
       if (mode == HOPS_PATCH_RESTRICT_OUT && k->level[idx[i]] != dist[i]) continue;
       if (floats) ((float *)z)[idx[i]] += (float)y[i];
@@ -425,7 +425,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscDataType type, HopsPatc
   }
   PetscCall(PetscFree2(order, pass.factorat));
   k->head.info.bytes +=
-    pass.nidx * sizeof(int) + pass.nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
+    pass.nidx * sizeof(int) + pass.nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscReal);
   PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of batches specialised, %d%% share factors",
                           k->ops->isa, single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
                           k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));

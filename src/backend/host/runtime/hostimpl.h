@@ -10,10 +10,6 @@
 #include <hops/private/hopshanging.h>
 #include <backend/host/runtime/hostthreads.h>
 
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-  #error "The host back end of hops needs real, double precision scalars"
-#endif
-
 #define HOPS_HOST_MAXLINE 64 /* largest P_1d, Q_1d: size of the line buffers of the generic kernels */
 #define HOPS_HOST_ALIGN   64
 
@@ -360,7 +356,7 @@ PETSC_INTERN const HopsVectorOps HopsVectorHost;
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsDerhamCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_Host(HopsOperator, HopsOperator *);
-PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscScalar[],
+PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscReal[],
                                                       HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
                                                        const HopsTensorSide[], HopsTensorOperator *);

@@ -217,8 +217,8 @@ INLINE void Contract(const int M, const int N, const int sym, const real A[], co
 /* Values of a coefficient component at point q on the cells (relative to the run) of the lanes */
 INLINE vec LoadValues(const HopsValues *a, const PetscInt cell[W], PetscInt q, int k)
 {
-  const PetscScalar *v = a->v + q * a->pstride + k;
-  vec                r;
+  const PetscReal *v = a->v + q * a->pstride + k;
+  vec              r;
 
   if (!a->cstride) return v[0] - (vec){0};
   UNROLL

@@ -14,7 +14,7 @@
 
 static size_t Size(PetscDataType type)
 {
-  return type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
+  return type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
 }
 
 static PetscErrorCode Zero(PetscDataType type, PetscInt n, void *y)
@@ -38,7 +38,7 @@ static PetscErrorCode UnpackAdd(PetscDataType type, PetscInt n, const PetscInt i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+static PetscErrorCode SetEntries(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[])
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) y[idx[i]] = x ? x[idx[i]] : 1.0;
@@ -65,9 +65,9 @@ static PetscErrorCode Convert(PetscDataType to, PetscInt n, PetscReal s, const v
 {
   PetscFunctionBegin;
   if (to == PETSC_FLOAT) {
-    for (PetscInt i = 0; i < n; i++) ((float *)y)[i] = (float)(s * ((const PetscScalar *)x)[i]);
+    for (PetscInt i = 0; i < n; i++) ((float *)y)[i] = (float)(s * ((const PetscReal *)x)[i]);
   } else {
-    for (PetscInt i = 0; i < n; i++) ((PetscScalar *)y)[i] = s * ((const float *)x)[i];
+    for (PetscInt i = 0; i < n; i++) ((PetscReal *)y)[i] = s * ((const float *)x)[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -142,21 +142,21 @@ static PetscBool Cells(Hung *k, PetscBool interior, PetscInt unit)
   return k->args.n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static PetscErrorCode Apply(HopsHung h, PetscBool interior, const PetscScalar x[], PetscScalar xg[])
+static PetscErrorCode Apply(HopsHung h, PetscBool interior, const PetscReal x[], PetscReal xg[])
 {
   Hung *k = (Hung *)h;
 
   return Cells(k, interior, -1) ? (*k->kernels->Apply)(&k->args, x, xg) : PETSC_SUCCESS;
 }
 
-static PetscErrorCode ApplyTranspose(HopsHung h, PetscBool interior, PetscScalar yg[], PetscScalar y[])
+static PetscErrorCode ApplyTranspose(HopsHung h, PetscBool interior, PetscReal yg[], PetscReal y[])
 {
   Hung *k = (Hung *)h;
 
   return Cells(k, interior, -1) ? (*k->kernels->ApplyTranspose)(&k->args, yg, y, yg) : PETSC_SUCCESS;
 }
 
-static PetscErrorCode ApplyUnit(HopsHung h, PetscInt i, PetscScalar xg[])
+static PetscErrorCode ApplyUnit(HopsHung h, PetscInt i, PetscReal xg[])
 {
   Hung *k = (Hung *)h;
 
@@ -166,7 +166,7 @@ static PetscErrorCode ApplyUnit(HopsHung h, PetscInt i, PetscScalar xg[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddUnit(HopsHung h, PetscInt i, const PetscScalar yg[], PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode AddUnit(HopsHung h, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[])
 {
   Hung *k = (Hung *)h;
 

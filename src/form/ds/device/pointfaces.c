@@ -112,7 +112,7 @@ static PetscErrorCode HopsPointFacesEvaluate(HopsPointFaces pf, PetscInt first, 
 }
 
 PetscErrorCode HopsPointFacesTensors(HopsPointFaces pf, PetscInt term, HopsPointJob *job, const HopsBasis *rule, HopsJacobian form,
-                                     HopsPointHost host, void *ctx, PetscScalar *const g[], PetscBool *done)
+                                     HopsPointHost host, void *ctx, PetscReal *const g[], PetscBool *done)
 {
   HopsPointCells  pc    = pf->pc;
   HopsSpace       sp    = pc->space;
@@ -145,7 +145,7 @@ PetscErrorCode HopsPointFacesTensors(HopsPointFaces pf, PetscInt term, HopsPoint
     const size_t off = HopsPointJobOffset(pc, &k->job, i), size = HopsPointJobOffset(pc, &k->job, i + 1) - off;
 
     if (g[i] && size)
-      PetscCall((*pc->be->memory->Copy)(NULL, g[i], pc->out + off * n * nq, size * n * nq * sizeof(PetscScalar), HOPS_COPY_OUT));
+      PetscCall((*pc->be->memory->Copy)(NULL, g[i], pc->out + off * n * nq, size * n * nq * sizeof(PetscReal), HOPS_COPY_OUT));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.points, pc->dm, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -283,13 +283,13 @@ static PetscErrorCode HopsPointSetConstants(HopsPointCells pc)
    for: ok is false */
 static PetscErrorCode HopsPointSetAux(HopsPointCells pc, PetscBool *ok)
 {
-  const PetscScalar *a;
-  HopsRegion         r;
-  Vec                v;
-  DM                 dm = NULL;
-  PetscObjectId      id;
-  PetscObjectState   state;
-  PetscInt           n;
+  const PetscReal *a;
+  HopsRegion       r;
+  Vec              v;
+  DM               dm = NULL;
+  PetscObjectId    id;
+  PetscObjectState state;
+  PetscInt         n;
 
   PetscFunctionBegin;
   PetscCall(HopsRegionGet(pc->dm, 0, PETSC_FALSE, &r));
@@ -302,9 +302,9 @@ static PetscErrorCode HopsPointSetAux(HopsPointCells pc, PetscBool *ok)
   if (pc->auxvalues && id == pc->auxid && state == pc->auxstate) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(v, &n));
   if (!pc->auxvalues) PetscCall((*pc->be->memory->Malloc)(n * sizeof(double), (void **)&pc->auxvalues));
-  PetscCall(VecGetArrayRead(v, &a));
+  PetscCall(HopsHostVecGetPartRead(v, 0, &a));
   PetscCall((*pc->be->memory->Copy)(NULL, pc->auxvalues, a, n * sizeof(double), HOPS_COPY_IN));
-  PetscCall(VecRestoreArrayRead(v, &a));
+  PetscCall(HopsHostVecRestorePartRead(v, 0, &a));
   pc->auxid       = id;
   pc->auxstate    = state;
   pc->last.kernel = NULL;
@@ -385,10 +385,10 @@ PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[HOPS_POINT_FLAGS])
 PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, PetscInt first, PetscInt n, PetscInt nruns,
                                      const size_t run[], HopsPointHost host, void *ctx, PetscBool *ok)
 {
-  size_t       size = 0, off = 0;
-  PetscReal    scale = 0.0, error = 0.0;
-  PetscScalar *a, *b;
-  char         why[256];
+  size_t     size = 0, off = 0;
+  PetscReal  scale = 0.0, error = 0.0;
+  PetscReal *a, *b;
+  char       why[256];
 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
@@ -405,8 +405,8 @@ PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, Petsc
     PetscCall((*host)(ctx, first + c, b));
     for (size_t i = 0; i < size; ++i) {
       if (PetscIsInfOrNanScalar(a[i]) && PetscIsInfOrNanScalar(b[i])) continue;
-      scale = PetscMax(scale, PetscAbsScalar(b[i]));
-      if (!(PetscAbsScalar(a[i] - b[i]) <= error)) error = PetscAbsScalar(a[i] - b[i]); /* not-a-number, too */
+      scale = PetscMax(scale, PetscAbsReal(b[i]));
+      if (!(PetscAbsReal(a[i] - b[i]) <= error)) error = PetscAbsReal(a[i] - b[i]); /* not-a-number, too */
     }
   }
   PetscCall(PetscFree2(a, b));

@@ -15,14 +15,14 @@ typedef struct {
 } HopsPointRun;
 
 /* A cell by the host, all kinds of all blocks one after the other */
-static PetscErrorCode HopsPointRunHost(void *ctx, PetscInt c, PetscScalar values[])
+static PetscErrorCode HopsPointRunHost(void *ctx, PetscInt c, PetscReal values[])
 {
   HopsPointRun  *r   = (HopsPointRun *)ctx;
   HopsFields     F   = r->form->fields;
   const PetscInt dim = F->dim, nq = HopsPower(r->basis->Q, dim);
   HopsBasis      geom;
   PetscReal     *x, *J;
-  PetscScalar *(*g)[4];
+  PetscReal *(*g)[4];
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(r->form->nblocks, &g));
@@ -189,7 +189,7 @@ static void HopsPointRunSelect(HopsPointRun *r, PetscInt target)
 }
 
 PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                          PetscScalar *(*g)[4], PetscBool *done)
+                                          PetscReal *(*g)[4], PetscBool *done)
 {
   const PetscInt nq = HopsPower(basis->Q, sp->dim);
   int            flags[HOPS_POINT_FLAGS];
@@ -200,12 +200,12 @@ PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian form, HopsSpace sp, Petsc
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (r.pending) PetscCall(HopsPointRunFinish(&r, flags));
   for (PetscInt i = 0; n && i < 4 * form->nblocks; ++i) {
-    PetscScalar *to = g[i / 4][i % 4];
+    PetscReal *to = g[i / 4][i % 4];
 
     HopsPointRunSelect(&r, i);
     if (to && r.args.size)
       PetscCall(
-        (*sp->backend->memory->Copy)(NULL, to, r.args.out, (size_t)n * nq * r.args.size * sizeof(PetscScalar), HOPS_COPY_OUT));
+        (*sp->backend->memory->Copy)(NULL, to, r.args.out, (size_t)n * nq * r.args.size * sizeof(PetscReal), HOPS_COPY_OUT));
   }
   PetscCall(HopsPointRunEnd(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
