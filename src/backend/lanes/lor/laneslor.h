@@ -13,10 +13,10 @@
 #define HOPS_LANES_LOR_WORDS(dim, coupled) ((dim) == 3 && (coupled) ? 2 : 1)
 
 /*
-  Rows of cells with hanging nodes, J^T A J of a cell's matrix A. Where J changes nothing, neither in an entry's
-  row nor in its columns, the row is found like any other. What a cell adds to the others' rows is put down
-  in a list of its own, and the rows collect it. Which entries, columns and weights these are is the same for
-  all cells of a kind: of a mask of hanging nodes and one of coupled directions. NULL where there are none.
+  Rows of cells with hanging nodes, J^T A J of a cell's matrix A. Where J changes nothing, neither in an
+  entry's row nor in its columns, the row is found like any other. What a cell adds to the others' rows is put
+  down in a list of its own, and the rows collect it. Which entries, columns and weights these are is the same
+  for all cells of a kind: of a mask of hanging nodes and one of coupled directions. NULL if there are none.
 */
 typedef struct {
   const int *begin, *entry; /* as in the mesh: the entries whose rows J changes, where the mesh has the others */
