@@ -197,8 +197,8 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscInt order, PetscSection *section)
   The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The
   element maps are those of the DM's coordinate field, of any order.
 
-  A mesh with a tree (`DMPlexSetTree()`) and a `DMFOREST` may have hanging nodes, on the host. Neighbours
-  differ by one level.
+  A mesh with a tree (`DMPlexSetTree()`) and a `DMFOREST` may have hanging nodes. Neighbours differ by
+  one level.
 
   A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises
   `PETSC_ERR_SUP`.
