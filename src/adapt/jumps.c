@@ -168,6 +168,7 @@ PetscErrorCode HopsEstimateJumps(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
   MPI_Datatype unit;
 
   PetscFunctionBegin;
+  PetscCall(HopsCheckIndex("points of facets", (PetscInt64)s->n * t.nq));
   PetscCall(PetscMalloc4(s->n * t.nq, &t.out, s->n * t.nq, &t.other, s->n * t.nq, &t.area, s->n, &t.diameter));
   PetscCall(FillTraces(sp, fl, s, x, residual, f, flux, ctx, &t, eta2));
   PetscCall(PetscArrayzero(t.other, s->n * t.nq));

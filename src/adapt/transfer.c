@@ -137,6 +137,7 @@ static PetscErrorCode BringCells(HopsSpace old, PetscInt part, Vec x, PetscInt n
   PetscSF          sf;
 
   PetscFunctionBegin;
+  PetscCall(HopsCheckIndex("values of cells", (PetscInt64)PetscMax(old->ncaller, n) * size));
   PetscCall(PetscCalloc1(old->ncaller * size, &mine));
   PetscCall(PetscMalloc2(old->nL - old->nT, &xg, n, &cells));
   PetscCall(PetscMalloc1(n * size, have));
@@ -251,12 +252,14 @@ static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, 
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(sp->ne, &out, 2 * PetscMax(sp->ne, old->ne), &work, sp->ncaller, &where));
+  for (PetscInt c = 0; c < sp->ncaller; ++c) where[c] = -1; /* of an overlap: no cell of the space */
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt   c = relations[i * HOPS_RELATION], child = relations[i * HOPS_RELATION + 2], k = ChildOf(old, child);
     const PetscReal *u = have + i * size, *ends = u + old->ne;
     const PetscReal *M[3];
 
+    if (where[c] < 0) continue;
     Corners(sp, where[c], corner);
     if (!Fits(dim, child, k, child >= -1 ? corner : ends, child >= -1 ? ends : corner))
       PetscCall(HopsRefuse(why,
@@ -332,9 +335,9 @@ static PetscErrorCode Gather(HopsSpace sp, PetscInt part, const PetscReal v[], V
   A relation says how one new cell and one old cell lie,
 
 .vb
-  new cell  number of the cell on this rank, in the caller's order
+  new cell  number of the cell on this rank, in the caller's order. One of an overlap is left out
   old cell  number of the cell among those of all ranks: an index of a vector that HopsSpaceCreateCellVec() of
-            the old space makes. It may be on another rank, as after a new partition
+            the old space makes. It may be on another rank, as after a new partition, but in no overlap
   child     -1    the new cell is the old one
             k     the new cell is child k of the old one, k = 0 .. 2^dim - 1; bit d of k is set in the upper
                   half of direction d

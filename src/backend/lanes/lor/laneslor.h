@@ -34,7 +34,7 @@ typedef struct {
   const int            *prow;         /* [kinds][ne] where the places of row v begin */
   const unsigned short *place;        /* from the beginning of row v of T on */
   const int            *jrow, *jtrow; /* [kinds][ne + 1] rows of J, and of its transpose */
-  const int            *jcol, *jtcol;
+  const int            *jtcol;
   const double         *j, *jt;
   const unsigned short *of; /* the entry in whose row a column of `col` is */
   /* or the sum that a column of `col` is: products pt[prod[i]] and on, 65536 times a weight of jt, from the

@@ -4,8 +4,9 @@
 #include "laneslump.h"
 
 #define HOPS_HUNG_KINDS    (8 * HOPS_HANGING_MASKS)
-#define HOPS_HUNG_PRODUCTS 4000000 /* of all kinds, that are listed */
-#define HOPS_HUNG_STAR     128     /* columns of a row of the cell's matrix, at most */
+#define HOPS_HUNG_PRODUCTS 4000000           /* of all kinds, that are listed */
+#define HOPS_HUNG_STAR     128               /* columns of a row of the cell's matrix, at most */
+#define HOPS_HUNG_WORK     ((size_t)1 << 28) /* bytes of all teams' T, where a team's own memory does not hold one */
 
 struct _HopsLanesLORHang {
   HopsLORHung     hung;
@@ -26,7 +27,7 @@ typedef struct {
 typedef struct {
   int       ne, nkinds, most, number[HOPS_HUNG_KINDS], of[HOPS_HUNG_KINDS]; /* a kind's number; 8 * mask of hanging nodes + pairs */
   int      *row, *nlist, *trow, *prow, *jrow, *jtrow;
-  List      col, rowof, list, tcol, place, j, jt, prod, pt; /* jcol with j, jtcol with jt */
+  List      col, rowof, list, tcol, place, j, jt, prod, pt; /* jtcol with jt */
   List     *sum;                                            /* [ne] scratch */
   PetscBool products;
   unsigned char *changed;
@@ -38,6 +39,8 @@ static PetscErrorCode Push(List *l, int x, PetscReal w)
 {
   PetscFunctionBegin;
   if (l->n == l->size) {
+    PetscCheck(l->size <= INT_MAX / 2, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The order is too high for hanging nodes on this back end: run with -hops_backend host");
     l->size = PetscMax(1024, 2 * l->size);
     PetscCall(PetscRealloc(l->size * sizeof(*l->x), &l->x));
     PetscCall(PetscRealloc(l->size * sizeof(*l->w), &l->w));
@@ -493,7 +496,12 @@ PetscErrorCode HopsLORHangLists(HopsLanesLOR k, HopsLORVertexData d, PetscBool c
   if (k->lump) PetscCall((*k->kernels->lump->HungTeams)(w->most * sizeof(double), &w->teams, &own));
   else PetscCall((*k->kernels->HungTeams)(&k->mesh, mixed, w->most * sizeof(double), &w->teams, &own));
   w->teams = PetscMin(w->teams, w->n);
-  if (!own) PetscCall((*memory->PoolMalloc)((size_t)w->teams * w->most * sizeof(double), (void **)&w->work));
+  if (!own) {
+    const size_t bytes = w->most * sizeof(double);
+
+    w->teams = (int)PetscMin((size_t)w->teams, PetscMax(HOPS_HUNG_WORK / bytes, 1));
+    PetscCall((*memory->PoolMalloc)(w->teams * bytes, (void **)&w->work));
+  }
   if (k->lump) PetscCall((*k->kernels->lump->HungLists)(&k->lump->mesh, w));
   else PetscCall((*k->kernels->HungLists)(&k->mesh, &d->v, mixed, w));
   PetscCall((*memory->PoolFree)((void **)&w->work));
