@@ -359,6 +359,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: real
+
   testset:
     args: -turn
     output_file: output/estimators.out

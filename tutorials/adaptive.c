@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    requires: hypre
+    requires: hypre real
     filter: awk '/^Since/ {print} /^ / {print $1, $2, ($3 < 30), $4, $6}'
 
     test:
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
   # the bar: slopes of at least 0.9 order/2
   test:
     suffix: slopes
-    requires: hypre
+    requires: hypre real
     args: -order {{1 2 3 4}} -unknowns 4000
     filter: tr '^,)' '   ' | awk '/^Since/ {print ($7 < 0.9 * $9), ($13 < 2 * $11)}'
 

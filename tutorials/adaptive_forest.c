@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    requires: hypre p4est
+    requires: hypre real p4est
     filter: awk '/^Since/ {print} /^ / {print $1, ($3 < 30), $4, $6}'
 
     test:

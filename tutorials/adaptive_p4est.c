@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    requires: hypre libp4est
+    requires: hypre real libp4est
     filter: awk '/^Since/ {print} /^ / {print $1, $2, ($3 < 30), $4, $6}'
 
     test:

@@ -5,7 +5,7 @@
 /*TEST
 
   test:
-    requires: hypre libp4est
+    requires: hypre real libp4est
     suffix: fichera
     nsize: {{1 4}}
     args: -problem layer -order 2 -start 2 -unknowns 15000

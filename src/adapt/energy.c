@@ -39,8 +39,8 @@ static PetscErrorCode CellError(HopsFlux *fl, const HopsBasis *gauss, HopsPointF
 
   Input Parameters:
 + space - an H1 space
-. A     - the `MATPA` of the problem on this space, as for `HopsSpaceEstimateError()`; the norm has none of its
-          Robin terms
+. A     - the `MATPA` of the problem on this space, as for `HopsSpaceEstimateError()`; the norm has no Robin
+          terms
 . x     - the vector of the finite element function
 . u     - the function to compare with, one component; `NULL` where there is no `MatPASetMass()`
 . grad  - its gradient, dim components
