@@ -1,11 +1,9 @@
 static char help[] =
   "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
 its action, transposed action, diagonal, assembled form, the operators of its blocks and the residual against PETSc's own.\n\
-  -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary\n\
-                   field;\n\
-  -robin: boundary Jacobians; -prec: functions of a preconditioning matrix; -regions: two, with a PetscDS each; -key: a residual\n\
-          function that\n\
-  PETSc does not evaluate; -flux: a boundary residual, which PETSc adds up once a region\n\n";
+  -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: a field;\n\
+  -robin: boundary Jacobians; -prec: functions of a preconditioning matrix; -regions: two, with a PetscDS each;\n\
+  -key: a residual function that PETSc does not evaluate; -flux: a boundary residual, which PETSc adds up once a region\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
