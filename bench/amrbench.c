@@ -308,7 +308,7 @@ static PetscErrorCode RunCase(Case *c, PetscInt levels, PetscInt passes)
   PetscFunctionBeginUser;
   PetscCall(PetscArrayzero(c->t, NTIMES));
   PetscCall(HangCreate(3, roots, PETSC_TRUE, levels, &mesh));
-  HangAdapt(&mesh, 0, levels, 0.0, c->uniform ? All : Layer);
+  PetscCall(HangAdapt(&mesh, 0, levels, 0.0, c->uniform ? All : Layer));
   PetscCall(HangList(&mesh, PETSC_FALSE));
   t = BenchNow();
   PetscCall(CreateSpace(&mesh, c->family, c->order, &sp));

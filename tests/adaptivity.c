@@ -308,7 +308,7 @@ static PetscErrorCode TestErrors(HopsSpace old, HopsSpace sp, PetscInt n, PetscI
   EXPECT("no child", HopsSpaceTransfer(old, x, sp, HOPS_TRANSFER_NODAL, n, relations, y), "which must be -1 (kept)");
   if (refined >= 0) relations[3 * refined] = refined ? relations[0] : relations[3];
   if (refined >= 0) relations[3 * refined + 2] = 0;
-  EXPECT("a cell twice", HopsSpaceTransfer(old, x, sp, HOPS_TRANSFER_NODAL, n, relations, y), "made");
+  EXPECT("a cell twice", HopsSpaceTransfer(old, x, sp, HOPS_TRANSFER_NODAL, n, relations, y), "made twice");
   EXPECT("another vector", HopsSpaceTransfer(old, x, sp, HOPS_TRANSFER_NODAL, n, relations, x), "The vector of the new function");
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

@@ -290,7 +290,8 @@ static PetscErrorCode CompareEstimates(HopsSpace sp, Mat A, Vec x)
     for (PetscInt type = 0; type <= (PetscInt)HOPS_ESTIMATE_RESIDUAL; ++type) {
       PetscCall(HopsSpaceEstimateError(sp, A, x, (HopsEstimateType)type, F, NULL, NULL, eta));
       PetscCall(VecNorm(eta, NORM_2, &n[k]));
-      if (k ? n[k] < 0.1 : n[k] > 1e-8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g\n", HopsEstimateTypes[type], (double)n[k]));
+      if (!(k ? n[k] >= 0.1 : n[k] <= 1e-8))
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g\n", HopsEstimateTypes[type], (double)n[k]));
     }
     if (!k) PetscCall(VecScale(x, 2.0)); /* essential values are kept */
   }

@@ -323,6 +323,28 @@ static PetscErrorCode Connect(HopsSpace sp, HopsFacetSides *s, const Link *const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Facets go by their corners. Where a cell has one other cell behind two of its facets, these may have been
+   taken for each other */
+static PetscErrorCode CheckNeighbours(HopsSpace sp, const HopsFacetSides *s, const Link *const to[])
+{
+  const PetscInt nf                   = 2 * sp->dim;
+  char           why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = s->start[c]; i < s->start[c + 1]; ++i)
+      for (PetscInt j = s->start[c]; j < i; ++j)
+        if (to[i] && to[j] && s->side[i].face != s->side[j].face && to[i]->rank == to[j]->rank &&
+            to[i]->other / nf == to[j]->other / nf)
+          PetscCall(
+            HopsRefuse(why,
+                       "Cell %" PetscInt_FMT " has the same cell behind faces %" PetscInt_FMT " and %" PetscInt_FMT
+                       ", as on a periodic mesh of one or two cells: facets are told apart by their corners. Refine the mesh",
+                       sp->cell[c], s->side[j].face, s->side[i].face));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_WRONG, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFacetSidesCreate(HopsSpace sp, HopsSpace nodes, const PetscInt where[], HopsFacetSides *s)
 {
   const PetscInt dim = sp->dim, nf = 2 * dim, n = nf * sp->ncells, parts = 1 << (dim - 1);
@@ -356,6 +378,7 @@ PetscErrorCode HopsFacetSidesCreate(HopsSpace sp, HopsSpace nodes, const PetscIn
     }
     s->start[i / nf + 1] = s->n;
   }
+  PetscCall(CheckNeighbours(sp, s, to));
   PetscCall(Connect(sp, s, to, at));
   PetscCall(PetscFree2(behind, to));
   PetscCall(PetscFree(at));

@@ -13,22 +13,25 @@ typedef struct {
   PetscInt64 *k, total;
 } Squares;
 
-static PetscErrorCode SquaresCreate(MPI_Comm comm, PetscInt n, const PetscScalar eta[], PetscReal *most, Squares *s)
+/* of the cells of a space: those of an overlap are their owners' */
+static PetscErrorCode SquaresCreate(HopsSpace sp, const PetscScalar eta[], PetscReal *most, Squares *s)
 {
-  char       why[HOPS_WHY_LENGTH] = "";
-  PetscInt64 N = n, one = (PetscInt64)1 << 62;
+  const PetscInt n                    = sp->ncells;
+  const MPI_Comm comm                 = PetscObjectComm((PetscObject)sp);
+  char           why[HOPS_WHY_LENGTH] = "";
+  PetscInt64     N = n, one = (PetscInt64)1 << 62;
 
   PetscFunctionBegin;
   *s    = (Squares){.comm = comm, .n = n};
   *most = 0.0;
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscReal e = PetscRealPart(eta[i]);
+    const PetscReal e = PetscRealPart(eta[sp->cell[i] - sp->cstart]);
 
     if (!(e >= 0.0) || PetscIsInfOrNanReal(e * e))
       PetscCall(HopsRefuse(why,
                            "The estimate of cell %" PetscInt_FMT " is %g: estimates are finite, and not negative (for an indicator "
                            "of your own give its absolute value)",
-                           i, (double)e));
+                           sp->cell[i] - sp->cstart, (double)e));
     *most = PetscMax(*most, e * e);
   }
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
@@ -37,7 +40,7 @@ static PetscErrorCode SquaresCreate(MPI_Comm comm, PetscInt n, const PetscScalar
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &N, 1, MPIU_INT64, MPI_SUM, comm));
   one /= PetscMax(N, 1);
   for (PetscInt i = 0; i < n; ++i) {
-    s->v[i] = PetscSqr(PetscRealPart(eta[i]));
+    s->v[i] = PetscSqr(PetscRealPart(eta[sp->cell[i] - sp->cstart]));
     s->k[i] = *most > 0.0 ? (PetscInt64)(s->v[i] / *most * (PetscReal)one) : 0;
     s->total += s->k[i];
   }
@@ -145,16 +148,16 @@ PetscErrorCode HopsSpaceMark(HopsSpace space, Vec eta, PetscReal refine, PetscRe
              (double)refine, (double)coarsen);
   PetscCall(HopsSpaceCheckCellVec(space, eta));
   PetscCall(VecGetArrayRead(eta, &a));
-  PetscCall(SquaresCreate(PetscObjectComm((PetscObject)space), space->ncaller, a, &most, &s));
+  PetscCall(SquaresCreate(space, a, &most, &s));
   PetscCall(VecRestoreArrayRead(eta, &a));
-  for (PetscInt i = 0; i < s.n; ++i) marks[i] = DM_ADAPT_KEEP;
+  for (PetscInt i = 0; i < space->ncaller; ++i) marks[i] = DM_ADAPT_KEEP;
   if (most > 0.0) {
     PetscCall(FindLimits(&s, most, refine, coarsen, limit));
-    for (PetscInt c = 0; c < space->ncells; ++c) { /* not those of an overlap */
+    for (PetscInt c = 0; c < space->ncells; ++c) {
       const PetscInt i = space->cell[c] - space->cstart;
 
-      if (coarsen > 0.0 && s.v[i] < (1.0 - HOPS_MARK_TIE) * limit[1]) marks[i] = DM_ADAPT_COARSEN;
-      if (refine > 0.0 && s.v[i] >= (1.0 - HOPS_MARK_TIE) * limit[0]) marks[i] = DM_ADAPT_REFINE;
+      if (coarsen > 0.0 && s.v[c] < (1.0 - HOPS_MARK_TIE) * limit[1]) marks[i] = DM_ADAPT_COARSEN;
+      if (refine > 0.0 && s.v[c] >= (1.0 - HOPS_MARK_TIE) * limit[0]) marks[i] = DM_ADAPT_REFINE;
     }
   }
   PetscCall(PetscFree2(s.v, s.k));

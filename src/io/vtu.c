@@ -328,14 +328,14 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsVTUFillCells(HopsSpace sp, Vec cells, PetscReal v[])
+static PetscErrorCode HopsVTUFillCells(HopsSpace sp, PetscInt part, Vec cells, PetscReal v[])
 {
   const PetscScalar *a;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCheckCellVec(sp, cells));
   PetscCall(VecGetArrayRead(cells, &a));
-  for (PetscInt c = 0; c < sp->ncells; ++c) v[c] = PetscRealPart(a[sp->cell[c] - sp->cstart]);
+  for (PetscInt c = 0; c < sp->ncells; ++c) v[c] = HopsScalarPart(a[sp->cell[c] - sp->cstart], part);
   PetscCall(VecRestoreArrayRead(cells, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -354,7 +354,7 @@ static PetscErrorCode HopsVTUViewPart(HopsSpace space, PetscInt part, Vec x, con
   v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
   PetscCall(PetscMalloc7(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
                          &v.offsets, v.ncells, &v.types, v.ncells, &v.rank, v.ncells, &v.cell));
-  if (cells) PetscCall(HopsVTUFillCells(space, cells, v.cell));
+  if (cells) PetscCall(HopsVTUFillCells(space, part, cells, v.cell));
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
   PetscCall(HopsHostVecGetPartRead(x, part, &a));
   PetscCall(HopsSpaceGlobalToLocal(space, part, a, xg));

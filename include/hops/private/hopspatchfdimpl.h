@@ -40,6 +40,7 @@ PETSC_INTERN PetscErrorCode PCPATCHFDCreateVec(HopsSpace, const PetscReal a[], V
 PETSC_INTERN PetscErrorCode PCPATCHFDTell(HopsSpace, const PetscReal a[], Vec);
 PETSC_INTERN PetscErrorCode PCPATCHFDTake(HopsSpace, Vec, PetscReal a[]);
 PETSC_INTERN PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *, const PetscReal b[], PetscReal *norm);
+PETSC_INTERN PetscErrorCode PCPATCHFDCheckReal(PC, PC_PATCHFD *);
 PETSC_INTERN PetscErrorCode PCPATCHFDSolve(PC, PC_PATCHFD *, PetscInt color, HopsPatchMode);
 PETSC_INTERN PetscErrorCode PCPATCHFDSweepFused(PC, PC_PATCHFD *, PetscInt color);
 PETSC_INTERN PetscErrorCode PCApply_PATCHFD(PC, Vec, Vec);

@@ -2,6 +2,7 @@
    functions of hypre that take them. */
 #include "realhypreimpl.h"
 #include <petsc/private/pcimpl.h>
+#include <strings.h>
 
 const char *const HopsHypreTypes[] = {"boomeramg", "ams", "ads", NULL};
 
@@ -42,6 +43,7 @@ typedef struct {
   HYPRE_Int (*integer)(HYPRE_Solver, HYPRE_Int);
   HYPRE_Int (*real)(HYPRE_Solver, HYPRE_Real);
   PetscBool ifset; /* hypre's own default else */
+  PetscBool whole; /* an integer that none of the functions takes */
 } Option;
 
 static HYPRE_Int NoCF(HYPRE_Solver s, HYPRE_Int no)
@@ -90,8 +92,8 @@ enum {
   THETA_1,
   AMS_CYCLE
 };
-static const Option        AMS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE},
-                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE},
+static const Option        AMS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
+                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
                                        {"relax_weight", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"omega", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"amg_alpha_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
@@ -102,13 +104,13 @@ static const Option        AMS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PET
                                        {"tol", 0.0, NULL, NULL, HYPRE_AMSSetTol, PETSC_FALSE},
                                        {"projection_frequency", 0.0, NULL, HYPRE_AMSSetProjectionFrequency, NULL, PETSC_TRUE},
                                        {NULL, 0.0, NULL, NULL, NULL, PETSC_FALSE}};
-static const Option        ADS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE},
-                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE},
+static const Option        ADS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
+                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
                                        {"relax_weight", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"omega", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"ams_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
                                        {"amg_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
-                                       {"ams_cycle_type", 14.0, NULL, NULL, NULL, PETSC_FALSE},
+                                       {"ams_cycle_type", 14.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
                                        {"cycle_type", 13.0, NULL, HYPRE_ADSSetCycleType, NULL, PETSC_FALSE},
                                        {"print_level", 0.0, NULL, HYPRE_ADSSetPrintLevel, NULL, PETSC_FALSE},
                                        {"max_iter", 1.0, NULL, HYPRE_ADSSetMaxIter, NULL, PETSC_FALSE},
@@ -129,19 +131,17 @@ PetscErrorCode HopsHypreOptionsDefault(PC_HopsHypre *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is there such an option in any list? name without "pc_hypre_" */
+/* Is there such an option in any list? name without "pc_hypre_"; case does not count, as in PETSc */
 static PetscErrorCode Known(const char name[], PetscBool *known)
 {
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(name, "type", known));
+  PetscCall(PetscStrcasecmp(name, "type", known));
   for (PetscInt t = 0; t < 3; ++t) {
     const size_t n = strlen(HopsHypreTypes[t]);
-    PetscBool    is;
 
-    PetscCall(PetscStrncmp(name, HopsHypreTypes[t], n, &is));
-    if (!is || name[n] != '_') continue;
-    for (PetscInt k = 0; Lists[t][k].name && !*known; ++k) PetscCall(PetscStrcmp(name + n + 1, Lists[t][k].name, known));
-    for (PetscInt k = 0; Amg[t][0] && k < 2 && !*known; ++k) PetscCall(PetscStrcmp(name + n + 1, Amg[t][k], known));
+    if (strncasecmp(name, HopsHypreTypes[t], n) || name[n] != '_') continue;
+    for (PetscInt k = 0; Lists[t][k].name && !*known; ++k) PetscCall(PetscStrcasecmp(name + n + 1, Lists[t][k].name, known));
+    for (PetscInt k = 0; Amg[t][0] && k < 2 && !*known; ++k) PetscCall(PetscStrcasecmp(name + n + 1, Amg[t][k], known));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,6 +191,9 @@ static PetscErrorCode ReadOption(PetscOptionItems *PetscOptionsObject, const Opt
   } else if (o->integer == NoCF) {
     PetscCall(PetscOptionsBool(name, "as PCHYPRE", "PCLOR", PETSC_FALSE, &on, &found));
     if (found) h->v[k] = on ? 1.0 : 0.0;
+  } else if (o->integer || o->whole) {
+    PetscCall(PetscOptionsInt(name, "as PCHYPRE", "PCLOR", at, &at, &found));
+    h->v[k] = at;
   } else PetscCall(PetscOptionsReal(name, "as PCHYPRE", "PCLOR", h->v[k], &h->v[k], &found));
   if (found) h->set[k] = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,6 +209,9 @@ PetscErrorCode HopsHypreSetFromOptions(PC pc, HopsOptionItems PetscOptionsObject
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "hypre on real and imaginary parts");
   PetscCall(PetscOptionsEList("-pc_hypre_type", "the solver", "PCLOR", HopsHypreTypes, 3, HopsHypreTypes[type], &type, &found));
+  PetscCheck(!h->solver || h->type == (HopsHypreType)type, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "-pc_hypre_type cannot change from %s to %s after PCSetUp(): call PCReset() first", HopsHypreTypes[h->type],
+             HopsHypreTypes[type]);
   h->type = (HopsHypreType)type;
   o       = &h->options[type];
   for (PetscInt k = 0; Lists[type][k].name; ++k)

@@ -296,6 +296,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
     PetscCall(HopsSpaceCreateVec(sp, &fd->t));
     PetscCall(PCPATCHFDCreateVec(sp, fd->z, &fd->x));
     PetscCall(PCPATCHFDCreateVec(sp, fd->r, &fd->rv));
+    PetscCall(PCPATCHFDCheckReal(pc, fd));
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));

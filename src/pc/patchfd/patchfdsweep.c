@@ -83,6 +83,30 @@ PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscReal b[], PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a product's parts sweeps take the real one: is the operator real? */
+PetscErrorCode PCPATCHFDCheckReal(PC pc, PC_PATCHFD *fd)
+{
+  Vec       x, y;
+  PetscReal all, imaginary;
+
+  PetscFunctionBegin;
+  if (HOPS_PARTS == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(fd->A, &x, &y));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecRealPart(x));
+  PetscCall(MatMult(fd->A, x, y));
+  PetscCall(VecNorm(y, NORM_2, &all));
+  PetscCall(VecImaginaryPart(y));
+  PetscCall(VecNorm(y, NORM_2, &imaginary));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCheck(imaginary <= 1e-12 * all, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Multiplicative patches need a real operator, and its imaginary part is %g of the whole: give a real matrix as the "
+             "second one of KSPSetOperators(), or use -pc_patchfd_type additive",
+             (double)(imaginary / all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in,
    those of z go out */
 PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
