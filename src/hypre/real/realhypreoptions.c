@@ -43,7 +43,6 @@ typedef struct {
   HYPRE_Int (*integer)(HYPRE_Solver, HYPRE_Int);
   HYPRE_Int (*real)(HYPRE_Solver, HYPRE_Real);
   PetscBool ifset; /* hypre's own default else */
-  PetscBool whole; /* an integer that none of the functions takes */
 } Option;
 
 static HYPRE_Int NoCF(HYPRE_Solver s, HYPRE_Int no)
@@ -54,6 +53,12 @@ static HYPRE_Int NoCF(HYPRE_Solver s, HYPRE_Int no)
 static HYPRE_Int RelaxCoarse(HYPRE_Solver s, HYPRE_Int type)
 {
   return HYPRE_BoomerAMGSetCycleRelaxType(s, type, 3);
+}
+
+/* an integer that hypre takes with others */
+static HYPRE_Int Together(HYPRE_Solver s, HYPRE_Int value)
+{
+  return 0;
 }
 
 /* in the order in which hypre is told: a smoother of all levels sets that of the coarsest */
@@ -92,8 +97,8 @@ enum {
   THETA_1,
   AMS_CYCLE
 };
-static const Option        AMS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
-                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
+static const Option        AMS[]    = {{"relax_type", 2.0, NULL, Together, NULL, PETSC_FALSE},
+                                       {"relax_times", 1.0, NULL, Together, NULL, PETSC_FALSE},
                                        {"relax_weight", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"omega", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"amg_alpha_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
@@ -104,13 +109,13 @@ static const Option        AMS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PET
                                        {"tol", 0.0, NULL, NULL, HYPRE_AMSSetTol, PETSC_FALSE},
                                        {"projection_frequency", 0.0, NULL, HYPRE_AMSSetProjectionFrequency, NULL, PETSC_TRUE},
                                        {NULL, 0.0, NULL, NULL, NULL, PETSC_FALSE}};
-static const Option        ADS[]    = {{"relax_type", 2.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
-                                       {"relax_times", 1.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
+static const Option        ADS[]    = {{"relax_type", 2.0, NULL, Together, NULL, PETSC_FALSE},
+                                       {"relax_times", 1.0, NULL, Together, NULL, PETSC_FALSE},
                                        {"relax_weight", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"omega", 1.0, NULL, NULL, NULL, PETSC_FALSE},
                                        {"ams_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
                                        {"amg_theta", 0.25, NULL, NULL, NULL, PETSC_FALSE},
-                                       {"ams_cycle_type", 14.0, NULL, NULL, NULL, PETSC_FALSE, PETSC_TRUE},
+                                       {"ams_cycle_type", 14.0, NULL, Together, NULL, PETSC_FALSE},
                                        {"cycle_type", 13.0, NULL, HYPRE_ADSSetCycleType, NULL, PETSC_FALSE},
                                        {"print_level", 0.0, NULL, HYPRE_ADSSetPrintLevel, NULL, PETSC_FALSE},
                                        {"max_iter", 1.0, NULL, HYPRE_ADSSetMaxIter, NULL, PETSC_FALSE},
@@ -191,7 +196,7 @@ static PetscErrorCode ReadOption(PetscOptionItems *PetscOptionsObject, const Opt
   } else if (o->integer == NoCF) {
     PetscCall(PetscOptionsBool(name, "as PCHYPRE", "PCLOR", PETSC_FALSE, &on, &found));
     if (found) h->v[k] = on ? 1.0 : 0.0;
-  } else if (o->integer || o->whole) {
+  } else if (o->integer) {
     PetscCall(PetscOptionsInt(name, "as PCHYPRE", "PCLOR", at, &at, &found));
     h->v[k] = at;
   } else PetscCall(PetscOptionsReal(name, "as PCHYPRE", "PCLOR", h->v[k], &h->v[k], &found));
