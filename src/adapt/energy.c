@@ -53,6 +53,10 @@ static PetscErrorCode CellError(HopsFlux *fl, const HopsBasis *gauss, HopsPointF
 
   Level: intermediate
 
+  Note:
+  Refused are other families, several components, first-order terms, operators that are not of type `MATPA` or
+  have no diffusion, and `NULL` for `u` where there is a mass.
+
 .seealso: `HopsSpaceEstimateError()`, `HopsSpaceComputeL2Error()`
 @*/
 PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPointFunction u, HopsPointFunction grad, void *ctx,

@@ -87,6 +87,14 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
   Refused are other families, several components, first-order terms, Robin terms where there are jumps, and
   periodic meshes of one or two cells.
 
+  References:
++ * - D. Kelly, J. Gago, O. Zienkiewicz and I. Babuska, A posteriori error analysis and adaptive processes in
+  the finite element method, part I, International Journal for Numerical Methods in Engineering 19, 1983
+. * - O. Zienkiewicz and J. Zhu, A simple error estimator and adaptive procedure for practical engineering
+  analysis, International Journal for Numerical Methods in Engineering 24, 1987
+- * - J. Melenk and B. Wohlmuth, On residual-based a posteriori error estimation in hp-FEM, Advances in
+  Computational Mathematics 15, 2001: the powers of h and p
+
 .seealso: `HopsEstimateType`, `HopsSpaceMark()`, `HopsSpaceTransfer()`, `HopsSpaceCreateAdaptiveFromArrays()`
 @*/
 PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimateType type, HopsPointFunction f,

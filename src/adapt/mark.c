@@ -129,6 +129,12 @@ static PetscErrorCode FindLimits(const Squares *s, PetscReal most, PetscReal ref
   The marks do not depend on how the cells are distributed. Estimates whose squares differ by less than 1e-6
   of them are taken for equal: they are refined together, and not coarsened.
 
+  Estimates that are negative, infinite or no numbers raise an error on all ranks.
+
+  References:
+. * - W. Doerfler, A convergent adaptive algorithm for Poisson's equation, SIAM Journal on Numerical Analysis
+  33(3), 1996
+
 .seealso: `HopsSpaceEstimateError()`, `HopsSpaceTransfer()`
 @*/
 PetscErrorCode HopsSpaceMark(HopsSpace space, Vec eta, PetscReal refine, PetscReal coarsen, PetscInt marks[])

@@ -355,6 +355,9 @@ static PetscErrorCode Gather(HopsSpace sp, PetscInt part, const PetscReal v[], V
   Functions of the new space, when its order is not below the old one's, are reproduced. Entries of essential
   unknowns become the values of `HopsSpaceSetEssentialFunction()` of the new space.
 
+  Refused are other families, spaces of different communicators or dimensions, and relations that contradict
+  the corners, leave out a new cell or make one twice.
+
 .seealso: `HopsTransferType`, `HopsSpaceEstimateError()`, `HopsSpaceMark()`, `HopsSpaceCreateCellVec()`
 @*/
 PetscErrorCode HopsSpaceTransfer(HopsSpace old, Vec x, HopsSpace space, HopsTransferType type, PetscInt n,
