@@ -199,6 +199,12 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Its vectors have room for these entries, too */
+void HopsProlongSetHung(HopsProlong P, HopsHung hung)
+{
+  P->hung = hung;
+}
+
 /* Shared entries of x to dbuf, on the queue or, where it is NULL, beside the rest */
 static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
 {
@@ -207,12 +213,35 @@ static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Cells' own entries where nodes hang, of interior cells or of the others; where there are no ghosts to wait
+   for, of both at once */
+static PetscErrorCode MakeHung(HopsProlong P, PetscBool interior, const void *x, void *xg)
+{
+  const PetscReal *a  = (const PetscReal *)x;
+  PetscReal       *ag = (PetscReal *)xg;
+
+  PetscFunctionBegin;
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, P->nc, interior, a, ag));
+  if (P->hung && P->alone) PetscCall((*P->hung->ops->Apply)(P->hung, P->nc, PETSC_FALSE, a, ag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TakeHung(HopsProlong P, PetscBool interior, void *yg, void *y)
+{
+  PetscReal *a = (PetscReal *)y, *ag = (PetscReal *)yg;
+
+  PetscFunctionBegin;
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->nc, interior, ag, a));
+  if (P->hung && P->alone) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->nc, PETSC_FALSE, ag, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* On a device messages start in HopsProlongEnd(), so that the caller's kernels are launched first. Masters of
    interior cells are owned */
 PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
 {
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_TRUE, (const PetscReal *)x, (PetscReal *)xg));
+  PetscCall(MakeHung(P, PETSC_TRUE, x, xg));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall(Pack(P, NULL, x));
@@ -256,7 +285,7 @@ PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
     PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
   if (P->c.n) Constrain(P, (const PetscReal *)x, (PetscReal *)xg);
-  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, PETSC_FALSE, (const PetscReal *)x, (PetscReal *)xg));
+  if (!P->alone) PetscCall(MakeHung(P, PETSC_FALSE, x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,7 +294,7 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   const PetscInt n = P->nshared * P->nc;
 
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_FALSE, (PetscReal *)yg, (PetscReal *)y));
+  if (!P->alone) PetscCall(TakeHung(P, PETSC_FALSE, yg, y));
   if (P->c.n) ConstrainTranspose(P, (PetscReal *)yg, (PetscReal *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
@@ -285,7 +314,7 @@ PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
   const MPI_Op   sum = P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM;
 
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, PETSC_TRUE, (PetscReal *)yg, (PetscReal *)y));
+  PetscCall(TakeHung(P, PETSC_TRUE, yg, y));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {
@@ -318,9 +347,20 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
   if (be->host && !sp->hung) sp->P = sp->hostP;
   else {
     PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
-    sp->P->hung = sp->hung;
+    HopsProlongSetHung(sp->P, sp->hung);
   }
   sp->onbackend = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For kernels that do not know hanging nodes even where those of this back end's scalar forms do */
+PetscErrorCode HopsSpaceGetHung(HopsSpace sp, HopsHung *hung)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceSetUpBackend(sp));
+  if (sp->hanging && sp->backend->hanging && sp->family != HOPS_L2 && !sp->tensorhung)
+    PetscCall((*sp->backend->HungCreate)(sp, &sp->tensorhung));
+  *hung = sp->hung ? sp->hung : sp->tensorhung;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,6 +383,7 @@ PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
   PetscCall(HopsPointFunctionListDestroy(&sp->compiled));
   if (sp->P != sp->hostP) PetscCall(HopsProlongDestroy(&sp->P));
   if (sp->hung) PetscCall((*sp->hung->ops->Destroy)(&sp->hung));
+  if (sp->tensorhung) PetscCall((*sp->tensorhung->ops->Destroy)(&sp->tensorhung));
   if (!sp->backend->host) {
     if (sp->onbackend) PetscCall((*sp->backend->memory->Free)((void **)&sp->bessT));
     PetscCall((*sp->backend->memory->Free)((void **)&sp->brestr));

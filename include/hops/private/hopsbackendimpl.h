@@ -114,16 +114,17 @@ struct _HopsOperator {
   Hanging nodes for kernels that do not know them. The entries of a cell that lie on lines of hanging nodes
   (hopshanging.h) are entries of its own, behind those of the L-vector: xg and yg have room for n more. P,
   which takes a T-vector to its ghosts, then makes them, J x, and P^T takes what kernels added to them, J^T y.
+  Vectors have nc components for each entry.
 */
 typedef struct _HopsHung *HopsHung;
 typedef struct {
   /* those of interior cells, or of all others: xg = J (x, xg) */
-  PetscErrorCode (*Apply)(HopsHung, PetscBool interior, const PetscReal x[], PetscReal xg[]);
+  PetscErrorCode (*Apply)(HopsHung, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[]);
   /* (y, yg) += J^T yg */
-  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscBool interior, PetscReal yg[], PetscReal y[]);
-  /* for a diagonal, of each cell's entry i < most: xg = J e_i; and (d, dg) += e_i^T J^T yg */
-  PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt i, PetscReal xg[]);
-  PetscErrorCode (*AddUnit)(HopsHung, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[]);
+  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[]);
+  /* for a diagonal, of each cell's entry i < most and component c: xg = J e_i; and (d, dg) += e_i^T J^T yg */
+  PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt nc, PetscInt c, PetscInt i, PetscReal xg[]);
+  PetscErrorCode (*AddUnit)(HopsHung, PetscInt nc, PetscInt c, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[]);
   PetscErrorCode (*Destroy)(HopsHung *);
 } HopsHungOps;
 struct _HopsHung {
@@ -266,7 +267,7 @@ struct _HopsBackendOps {
   PetscMemType         memtype;   /* of its memory */
   PetscBool            host;      /* the back end reads and writes the process's own memory */
   PetscBool            condenses; /* PatchCreate() takes condensed patches */
-  PetscBool            hanging;   /* operators and low-order-refined matrices know hanging nodes without HungCreate() */
+  PetscBool            hanging;   /* scalar operators and low-order-refined matrices know hanging nodes without HungCreate() */
   PetscBool            spare;     /* patches write to the entry of a P-vector that stands for what is not there */
   PetscInt             runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
   const HopsMemoryOps *memory;
@@ -279,7 +280,7 @@ struct _HopsBackendOps {
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
   PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscReal qdata[],
                                 HopsOperator *);
-  /* of a space with hanging nodes */
+  /* of a space with hanging nodes; where `hanging` is set, for full tensors alone, in H1 */
   PetscErrorCode (*HungCreate)(HopsSpace, HopsHung *);
   /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
      kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared

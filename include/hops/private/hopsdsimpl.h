@@ -33,7 +33,7 @@ typedef struct {
 
 /* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second
    derivatives, permuted closures; collective */
-PETSC_INTERN PetscErrorCode HopsDMCheck(DM, PetscBool tree);
+PETSC_INTERN PetscErrorCode HopsDMCheck(DM);
 PETSC_INTERN PetscErrorCode HopsDMHasAnchors(DM, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsDMCheckClosures(DM);
 PETSC_INTERN PetscErrorCode HopsDSHasHessians(PetscDS, PetscBool *);
@@ -68,6 +68,7 @@ struct _HopsNodes {
   PetscInt      *map;    /* [nT][nc] local index in the global vector, or -1 where the component is essential */
   unsigned char *isfree; /* [nL][nc] 0 where the component is essential */
   PetscInt       nfree;  /* local size of the global vector */
+  PetscInt       nempty; /* entries of it that are no node's: rows and columns of zeros */
 };
 PETSC_INTERN PetscErrorCode HopsNodesCreate(DM, HopsNodes *);
 PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);

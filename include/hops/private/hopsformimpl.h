@@ -124,7 +124,7 @@ PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, Petsc
 
 /* src/form/ds/formds.c: every cell has one PetscDS, and all of its Jacobian functions are where PETSc's
    assembly looks for them */
-PETSC_INTERN PetscErrorCode HopsDSCheck(DM, PetscBool tree);
+PETSC_INTERN PetscErrorCode HopsDSCheck(DM);
 /* the integrals of the Jacobian of the DM's PetscDS, without (list) and with its functions and state.
    First-order terms of the cells (convection) and the boundary's are left out by request */
 PETSC_INTERN PetscErrorCode HopsFormListDS(DM, PetscBool preconditioner, PetscBool convection, PetscBool boundary, HopsForm *);

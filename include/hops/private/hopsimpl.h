@@ -102,6 +102,7 @@ struct _p_HopsSpace {
   PetscInt              ncontexts; /* those of their contexts that a device may have */
   HopsDeviceContext    *context;
   PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
+  HopsHung              tensorhung; /* of full tensors, whose kernels do not know hanging nodes where others do */
 };
 
 /* Entries of an L-vector of the back end that are not owned: ghosts, constrained ones, and what cells have of
@@ -216,6 +217,8 @@ PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsProlongCreate(HopsSpace, const HopsBackendOps *, const HopsHalo *, PetscInt nc, PetscDataType,
                                               const HopsConstraints *, HopsProlong *);
 PETSC_INTERN PetscErrorCode HopsProlongDestroy(HopsProlong *);
+/* it makes these entries of cells after the ghosts, for which xg and yg have room */
+PETSC_INTERN void HopsProlongSetHung(HopsProlong, HopsHung);
 /* xg = P x. Begin packs and sends, End delivers; in between the caller works on interior cells */
 PETSC_INTERN PetscErrorCode HopsProlongBegin(HopsProlong, const void *x, void *xg);
 PETSC_INTERN PetscErrorCode HopsProlongEnd(HopsProlong, const void *x, void *xg);
@@ -227,6 +230,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, PetscInt part, con
 /* what a back end needs of a space, sp->P with it */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
+/* src/space/prolong.c: of forms with full tensors, NULL where no nodes hang; the space's own */
+PETSC_INTERN PetscErrorCode HopsSpaceGetHung(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
 /* the same for kernels that get xg and yg with HopsSpaceNumOthers() entries */
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendCells(HopsSpace, const int **restr, const PetscReal **X);

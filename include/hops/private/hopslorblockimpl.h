@@ -35,7 +35,7 @@ struct _HopsLORBlock {
 
 /* the drop tolerance is of components that do not couple */
 PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, PetscBool couple, PetscReal droptol,
-                                               HopsLORBlock **);
+                                               PetscInt entries, HopsLORBlock **);
 /* of components that do not couple and whose forms, part[nc], are to be set; entries: constraintentries */
 PETSC_INTERN PetscErrorCode HopsLORBlockCreateComponents(HopsNodes, PetscReal droptol, PetscInt entries, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
@@ -49,7 +49,7 @@ PETSC_INTERN PetscErrorCode HopsLORBlockExtract(HopsLORBlock *, Vec inner, Vec o
 PETSC_INTERN PetscErrorCode HopsLORBlockSetNullSpaces(HopsLORBlock *, Mat outer, Mat alternative);
 
 /* src/pc/lor/lorapart.c: the same where components do not couple */
-PETSC_INTERN PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *, PetscReal droptol);
+PETSC_INTERN PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *, PetscReal droptol, PetscInt entries);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroyApart(HopsLORBlock *);
 PETSC_INTERN PetscErrorCode HopsLORBlockNumericApart(HopsLORBlock *, MatType, PetscBool *kept);
 PETSC_INTERN PetscErrorCode HopsLORBlockEmbedApart(HopsLORBlock *, Vec outer, Vec inner);

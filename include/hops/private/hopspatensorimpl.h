@@ -9,8 +9,11 @@ typedef struct {
   PetscInt    field;
   HopsNodes   nodes; /* their map is into the operator's own vectors */
   HopsBasis   basis;
-  PetscReal  *l; /* [nL][nc] where the back end works */
-  HopsProlong P; /* of L-vectors of nc components */
+  HopsHung    hung;  /* the space's, NULL where no nodes hang */
+  PetscInt    nl;    /* entries of the L-vector, with cells' own where nodes hang */
+  const int  *restr; /* [ncells][P^dim] into it, where the back end works */
+  PetscReal  *l;     /* [nl][nc] likewise */
+  HopsProlong P;     /* of L-vectors of nc components */
 } HopsPASide;
 
 /* ghosts and constrained entries of its L-vector */
@@ -67,10 +70,13 @@ PETSC_INTERN PetscErrorCode HopsPATensorPassDevice(HopsPATensor, const HopsBasis
 PETSC_INTERN PetscErrorCode HopsPATensorCreateDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorFacesApplyDevice(HopsPATensor, PetscBool transpose);
 PETSC_INTERN PetscErrorCode HopsPATensorMultDevice(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 
+/* a side's L-vector: room for it, in l where that is not NULL, and the way to it but for P */
+PETSC_INTERN PetscErrorCode HopsPASideSetUpVector(HopsPASide *);
 /* fields[i] is the field of nodes[i] */
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
                                                PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[],
@@ -85,6 +91,9 @@ PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, 
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
 PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);
+/* src/mat/pa/patensorhung.c: takes L-vectors whose entries but for cells' own where nodes hang have the
+   diagonal to those of the whole, the test sides' */
+PETSC_INTERN PetscErrorCode HopsPATensorDiagonalHung(HopsPATensor);
 /* src/mat/pa/patensorface.c: boundary Jacobians, between the sides' L-vectors, and their diagonal */
 PETSC_INTERN PetscErrorCode HopsPATensorFacesApply(HopsPATensor, PetscBool transpose);
 PETSC_INTERN PetscErrorCode HopsPATensorFacesDiagonal(HopsPATensor);

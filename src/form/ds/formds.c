@@ -257,12 +257,12 @@ PetscErrorCode HopsFormCopyAll(HopsForm from, HopsForm to)
 }
 
 /* Every cell has one PetscDS, and all of its Jacobian functions are where PETSc's assembly looks for them */
-PetscErrorCode HopsDSCheck(DM dm, PetscBool tree)
+PetscErrorCode HopsDSCheck(DM dm)
 {
   PetscInt nds;
 
   PetscFunctionBegin;
-  PetscCall(HopsDMCheck(dm, tree));
+  PetscCall(HopsDMCheck(dm));
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
     PetscDS ds;

@@ -49,7 +49,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCheck(pa->form->space && pa->form->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
   PetscCall(HopsCheckPlex(dm, &dm, &dim));
-  PetscCall(HopsDSCheck(dm, PETSC_TRUE));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, PETSC_TRUE, PETSC_TRUE, &form));
   PetscCall(MatPATakeForm(A, pa, form));
@@ -97,7 +97,7 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
   HopsForm ds;
 
   PetscFunctionBegin;
-  PetscCall(HopsDSCheck(dm, PETSC_TRUE));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsFormCreateDS(dm, preconditioner, PETSC_TRUE, PETSC_TRUE, &ds));
   PetscCheck(HopsFormHas(ds, HOPS_CELLS), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");

@@ -26,11 +26,11 @@ PetscErrorCode MatPADiagonalHung(Mat_PA *pa, PetscReal d[], PetscReal dg[])
   PetscCall((*be->vector->Zero)(PETSC_DOUBLE, ng, xg));
   for (PetscInt i = 0; i < hung->most; ++i) {
     PetscCall((*be->vector->Zero)(PETSC_DOUBLE, ng, yg));
-    PetscCall((*hung->ops->ApplyUnit)(hung, i, xg));
+    PetscCall((*hung->ops->ApplyUnit)(hung, 1, 0, i, xg));
     PetscCall((*pa->kernel->ops->Apply)(pa->kernel, HOPS_PART_INTERIOR_A, x, xg, y, yg));
     PetscCall((*pa->kernel->ops->Apply)(pa->kernel, HOPS_PART_INTERIOR_B, x, xg, y, yg));
     PetscCall((*pa->kernel->ops->Apply)(pa->kernel, HOPS_PART_SHARED, x, xg, y, yg));
-    PetscCall((*hung->ops->AddUnit)(hung, i, yg, d, dg));
+    PetscCall((*hung->ops->AddUnit)(hung, 1, 0, i, yg, d, dg));
   }
   PetscCall((*be->memory->PoolFree)((void **)&x));
   PetscCall((*be->memory->PoolFree)((void **)&y));

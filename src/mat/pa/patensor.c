@@ -31,8 +31,6 @@ PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt 
   HopsNodes const *nodes[2]  = {test, trial};
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(test[0]->space, "A MATPA with several components, first-order terms or a nonsymmetric tensor",
-                                     "are for scalar symmetric forms: assemble the matrix (-dm_mat_type aij)"));
   PetscCall(PetscNew(&t));
   ++form->refct;
   t->form          = form;
@@ -175,6 +173,19 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 
 /* -------------------------------------- quadrature data -------------------------------------- */
 
+PetscErrorCode HopsPASideSetUpVector(HopsPASide *s)
+{
+  HopsSpace        sp = s->nodes->space;
+  const PetscReal *X;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceGetHung(sp, &s->hung));
+  PetscCall(HopsSpaceGetBackendMesh(sp, &s->restr, &X));
+  if (s->hung) s->restr = s->hung->restr;
+  s->nl = sp->nL + (s->hung ? s->hung->n : 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* L-vectors, and the way to them, in the process's memory; HopsPATensorCreateDevice() is for others */
 static PetscErrorCode HopsPATensorCreateHost(HopsPATensor t)
 {
@@ -184,8 +195,10 @@ static PetscErrorCode HopsPATensorCreateHost(HopsPATensor t)
       HopsPASide *s  = &t->side[k][i];
       HopsSpace   sp = s->nodes->space;
 
-      PetscCall(PetscCalloc1(sp->nL * s->nodes->nc, &s->l));
+      PetscCall(HopsPASideSetUpVector(s));
+      PetscCall(PetscCalloc1(s->nl * s->nodes->nc, &s->l));
       PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, s->nodes->nc, PETSC_DOUBLE, NULL, &s->P));
+      HopsProlongSetHung(s->P, s->hung);
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,14 +216,13 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(t->n[k], &sides[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) {
-      HopsPASide      *s = &t->side[k][i];
-      const PetscReal *X;
+      HopsPASide *s = &t->side[k][i];
 
       PetscCall(HopsBasisCreateLike(s->nodes->space->order + 1, rule, &s->basis));
       sides[k][i].nc    = s->nodes->nc;
       sides[k][i].basis = &s->basis;
       sides[k][i].l     = s->l;
-      PetscCall(HopsSpaceGetBackendMesh(s->nodes->space, &sides[k][i].restr, &X));
+      sides[k][i].restr = s->restr;
     }
   }
   PetscCall((*be->TensorCreate)(t->space, rule->Q, W, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
@@ -484,7 +496,18 @@ static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscReal y[])
 static PetscErrorCode HopsPASideZero(HopsPASide *s)
 {
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(s->l, s->nodes->space->nL * s->nodes->nc));
+  PetscCall(PetscArrayzero(s->l, s->nl * s->nodes->nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of a global vector that no node has are not written one by one */
+static PetscErrorCode HopsPATensorZeroEmpty(HopsPATensor t, PetscInt k, PetscReal y[])
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < t->n[k]; ++i) n += t->side[k][i].nodes->nempty;
+  if (n) PetscCall(PetscArrayzero(y, t->size[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -518,6 +541,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, PetscInt pa
   }
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsPATensorZeroEmpty(t, out, ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
   PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogFlops(t->kernel->info.flops));
@@ -542,8 +566,10 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
   PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
   if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
+  PetscCall(HopsPATensorDiagonalHung(t));
   if (HOPS_PARTS > 1) PetscCall(VecSet(d, 0.0));
   PetscCall(HopsHostVecGetPart(d, 0, HOPS_VEC_WRITE, &a));
+  PetscCall(HopsPATensorZeroEmpty(t, HOPS_TEST, a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
     HopsPASide *s = &t->side[HOPS_TEST][i];
 

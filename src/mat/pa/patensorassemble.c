@@ -3,14 +3,17 @@
   sum-factorised) tabulations with physical gradients. Slow, and independent of the kernels.
 */
 #include <hops/private/hopspatensorimpl.h>
+#include <hops/private/hopshanging.h>
 #include <hops/private/hopsblas.h>
 
 /* Basis functions of a field at points: N[q][0][i] values, N[q][1+d][i] physical derivatives */
 typedef struct {
-  PetscInt   nc, np;
-  PetscReal *N;    /* [nq][dim+1][np] */
-  PetscInt  *gidx; /* [nL][nc] row or column of the matrix, or -1 */
-  PetscInt  *idx;  /* [nc][np] those of a cell */
+  PetscInt    nc, np;
+  HopsHanging J;    /* of hanging nodes; */
+  unsigned    mask; /* where a cell has any */
+  PetscReal  *N;    /* [nq][dim+1][np] */
+  PetscInt   *gidx; /* [nL][nc] row or column of the matrix, or -1 */
+  PetscInt   *idx;  /* [nc][np] those of a cell */
 } HopsDenseSide;
 
 typedef struct {
@@ -31,6 +34,8 @@ static PetscErrorCode HopsDenseSideCreate(const HopsPASide *s, PetscInt start, P
   PetscFunctionBegin;
   d->nc = nc;
   d->np = HopsPower(sp->order + 1, sp->dim);
+  d->J  = (HopsHanging){0};
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &d->J));
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc3(nq * (sp->dim + 1) * d->np, &d->N, sp->nL * nc, &d->gidx, nc * d->np, &d->idx));
   for (PetscInt i = 0; i < sp->nL * nc; ++i) d->gidx[i] = i < sp->nT * nc && s->nodes->map[i] >= 0 ? start + s->nodes->map[i] : -1;
@@ -71,7 +76,10 @@ static PetscErrorCode HopsDenseDestroy(HopsPATensor t, HopsDense *m)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 2; ++k) {
-    for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(PetscFree3(m->side[k][i].N, m->side[k][i].gidx, m->side[k][i].idx));
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      PetscCall(HopsHangingDestroy(&m->side[k][i].J));
+      PetscCall(PetscFree3(m->side[k][i].N, m->side[k][i].gidx, m->side[k][i].idx));
+    }
     PetscCall(PetscFree(m->side[k]));
   }
   PetscCall(PetscFree2(m->T, m->E));
@@ -98,6 +106,24 @@ static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const Petsc
       for (PetscInt a = 0; a < dim; ++a) N[(1 + d) * s->np + i] += g[1 + a] * Ji[a * dim + d];
     }
   }
+}
+
+/* E = J^T E J of each pair of components of two fields in a cell */
+static void HopsDenseHang(HopsDense *m, const HopsDenseSide *test, const HopsDenseSide *trial)
+{
+  const PetscInt n = trial->nc * trial->np;
+  PetscReal     *e = m->T; /* of a column */
+
+  for (PetscInt r = 0; r < test->nc * test->np; ++r)
+    for (PetscInt c = 0; c < trial->nc; ++c) HopsHangingApply(&trial->J, trial->mask, PETSC_TRUE, m->E + r * n + c * trial->np);
+  for (PetscInt col = 0; col < n; ++col)
+    for (PetscInt c = 0; c < test->nc; ++c) {
+      PetscReal *E = m->E + c * test->np * n + col;
+
+      for (PetscInt i = 0; i < test->np; ++i) e[i] = E[i * n];
+      HopsHangingApply(&test->J, test->mask, PETSC_TRUE, e);
+      for (PetscInt i = 0; i < test->np; ++i) E[i * n] = e[i];
+    }
 }
 
 /* Adds sum_q w[q] of the tensors g[k][q] between all pairs of components of two fields, whose idx are those
@@ -133,6 +159,7 @@ static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, cons
     PetscCallBLAS("BLASgemm", HopsBLASgemm("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero,
                                            m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
   }
+  if (test->mask) HopsDenseHang(m, test, trial);
   PetscCall(HopsMatSetReal(m->B, test->nc * test->np, test->idx, trial->nc * trial->np, trial->idx, m->E, ADD_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,11 +169,12 @@ static void HopsDenseIndices(HopsPATensor t, PetscInt cell, HopsDense *m)
 {
   for (PetscInt k = 0; k < 2; ++k)
     for (PetscInt f = 0; f < t->n[k]; ++f) {
-      HopsDenseSide *s = &m->side[k][f];
+      HopsDenseSide  *s  = &m->side[k][f];
+      const HopsSpace sp = t->side[k][f].nodes->space;
 
+      s->mask = sp->hanging ? sp->hang[cell] : 0;
       for (PetscInt c = 0; c < s->nc; ++c)
-        for (PetscInt i = 0; i < s->np; ++i)
-          s->idx[c * s->np + i] = s->gidx[(size_t)t->side[k][f].nodes->space->restr[(size_t)cell * s->np + i] * s->nc + c];
+        for (PetscInt i = 0; i < s->np; ++i) s->idx[c * s->np + i] = s->gidx[(size_t)sp->restr[(size_t)cell * s->np + i] * s->nc + c];
     }
 }
 

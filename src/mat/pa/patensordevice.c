@@ -40,7 +40,10 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
   for (PetscInt k = 0; k < 2; ++k) {
     PetscInt *gather, *scatter, off = 0;
 
-    for (PetscInt i = 0; i < t->n[k]; ++i) d->size[k] += t->side[k][i].nodes->space->nL * t->side[k][i].nodes->nc;
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      PetscCall(HopsPASideSetUpVector(&t->side[k][i]));
+      d->size[k] += t->side[k][i].nl * t->side[k][i].nodes->nc;
+    }
     PetscCall((*be->memory->Malloc)(d->size[k] * sizeof(PetscReal), (void **)&d->l[k]));
     PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
     for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
@@ -50,13 +53,14 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
       const PetscInt nc = s->nodes->nc;
 
       s->l = d->l[k] + off;
-      for (PetscInt j = 0; j < sp->nL * nc; ++j) {
+      for (PetscInt j = 0; j < s->nl * nc; ++j) {
         gather[off + j] = j < sp->nT * nc ? s->nodes->map[j] : -1;
         if (gather[off + j] >= 0) scatter[gather[off + j]] = off + j;
       }
-      off += sp->nL * nc;
+      off += s->nl * nc;
       if (HopsPATensorBorrows(t, k, i)) s->P = t->side[HOPS_TEST][i].P;
       else PetscCall(HopsProlongCreate(sp, be, &sp->halo, nc, PETSC_DOUBLE, NULL, &s->P));
+      HopsProlongSetHung(s->P, s->hung);
     }
     PetscCall(HopsPATensorUpload(be, d->size[k], gather, &d->gather[k]));
     PetscCall(HopsPATensorUpload(be, t->size[k], scatter, &d->scatter[k]));
@@ -301,6 +305,15 @@ static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscReal y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPATensorFacesApplyDevice(HopsPATensor t, PetscBool transpose)
+{
+  HopsPATensorDevice d = t->device;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Apply)(d->faces[i], HOPS_PART_SHARED, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
 {
   const HopsBackendOps *be = t->space->backend;
@@ -326,7 +339,7 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
     PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
   }
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_SHARED, transpose));
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Apply)(d->faces[i], HOPS_PART_SHARED, transpose));
+  PetscCall(HopsPATensorFacesApplyDevice(t, transpose));
   PetscCall(HopsPATensorAddBegin(t, out));
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(HopsPATensorAddEnd(t, out, ya));
@@ -346,6 +359,7 @@ PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor t, Vec v)
   PetscCall((*be->vector->Zero)(PETSC_DOUBLE, d->size[HOPS_TEST], d->l[HOPS_TEST]));
   PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
   for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Diagonal)(d->faces[i]));
+  PetscCall(HopsPATensorDiagonalHung(t));
   PetscCall(HopsPATensorAddBegin(t, HOPS_TEST));
   PetscCall(HopsPATensorAddEnd(t, HOPS_TEST, va));
   PetscCall(MatPARestoreArrays(t->space, 0, NULL, v, NULL, &va));

@@ -148,13 +148,10 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
     const PetscInt npin = HopsPower(F->P[fin], dim), npout = HopsPower(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
     PetscReal     *e, *u, *v;
 
-    PetscCall(HopsSpaceBringMesh(in->nodes->space));
-    PetscCall(HopsSpaceBringMesh(out->nodes->space));
     PetscCall(PetscMalloc2(PetscMax(npin, npout), &e, nv, &v));
     PetscCall(PetscCalloc1(F->nc[fin] * (dim + 1) * nq, &u));
     for (PetscInt f = 0; f < term->n; ++f) {
-      const int *rin  = in->nodes->space->restr + (size_t)term->cells[f] * npin,
-                *rout = out->nodes->space->restr + (size_t)term->cells[f] * npout;
+      const int *rin = in->restr + (size_t)term->cells[f] * npin, *rout = out->restr + (size_t)term->cells[f] * npout;
 
       for (PetscInt c = 0; c < F->nc[fin]; ++c) {
         for (PetscInt i = 0; i < npin; ++i) e[i] = PetscRealPart(in->l[(size_t)rin[i] * F->nc[fin] + c]);
@@ -183,7 +180,6 @@ static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, H
   PetscReal           *e, *u;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(s->nodes->space));
   PetscCall(PetscCalloc2(np, &e, (size_t)2 * dim * np * (dim + 1) * nq, &u));
   for (PetscInt face = 0; face < 2 * dim; ++face)
     for (PetscInt i = 0; i < np; ++i) {
@@ -192,7 +188,7 @@ static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, H
       e[i] = 0.0;
     }
   for (PetscInt f = 0; f < term->n; ++f) {
-    const int *restr = s->nodes->space->restr + (size_t)term->cells[f] * np;
+    const int *restr = s->restr + (size_t)term->cells[f] * np;
 
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt c = 0; c < nc; ++c) {

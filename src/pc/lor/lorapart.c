@@ -25,6 +25,7 @@ static PetscErrorCode HopsLORBlockSetNumbers(HopsLORBlock *b)
   PetscCall(HopsLORSetComponents(&b->lor, nc, b->essential));
   b->direct = nodes->nfree == n ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscMalloc1(nodes->nfree, &place));
+  for (PetscInt k = 0; k < nodes->nfree; ++k) place[k] = -1;
   for (PetscInt k = 0; k < n; ++k) {
     if (nodes->map[k] >= 0) place[nodes->map[k]] = k;
     if (nodes->map[k] != k) b->direct = PETSC_FALSE;
@@ -38,13 +39,14 @@ static PetscErrorCode HopsLORBlockSetNumbers(HopsLORBlock *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol)
+PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol, PetscInt entries)
 {
   HopsSpace sp = b->nodes->space;
 
   PetscFunctionBegin;
   PetscCall(HopsLORCreate(sp, sp->backend, &b->lor));
-  b->lor.droptol = droptol;
+  b->lor.droptol           = droptol;
+  b->lor.constraintentries = b->lor.kernel->constraintentries = entries;
   b->sym         = PETSC_TRUE;
   PetscCall(HopsLORBlockSetNumbers(b));
   PetscCall(PetscCalloc1(b->nc, &b->part));
@@ -73,8 +75,7 @@ PetscErrorCode HopsLORBlockCreateComponents(HopsNodes nodes, PetscReal droptol, 
   b->nc    = nodes->nc;
   PetscCall(HopsFormCreate(&b->form));
   PetscCall(HopsFormSetSpace(b->form, nodes->space));
-  PetscCall(HopsLORBlockSetUpApart(b, droptol));
-  b->lor.constraintentries = b->lor.kernel->constraintentries = entries;
+  PetscCall(HopsLORBlockSetUpApart(b, droptol, entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

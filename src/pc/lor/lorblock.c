@@ -165,14 +165,12 @@ static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
 }
 
 PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwind, PetscBool couple, PetscReal droptol,
-                                  HopsLORBlock **block)
+                                  PetscInt entries, HopsLORBlock **block)
 {
   HopsJacobian  jac = form->jacobian;
   HopsLORBlock *b;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(nodes->space, "PCLOR with several components or first-order terms",
-                                     "are for scalar symmetric forms: use -pc_type gamg on an assembled matrix"));
   PetscCheck(jac->nc == nodes->nc, PetscObjectComm((PetscObject)nodes->space), PETSC_ERR_PLIB,
              "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, jac->nc, nodes->nc);
   PetscCall(PetscNew(&b));
@@ -187,7 +185,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
   b->couple   = couple;
   HopsFormGetFunctions(form, HOPS_CELLS, b->has);
   if (couple) PetscCall(HopsLORBlockSymbolic(b));
-  else PetscCall(HopsLORBlockSetUpApart(b, droptol));
+  else PetscCall(HopsLORBlockSetUpApart(b, droptol, entries));
   *block = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

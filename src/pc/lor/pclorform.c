@@ -124,12 +124,13 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do components couple in the matrix? They do not on a device, which has no matrix of blocks */
+/* Do components couple in the matrix? They do not on a device, which has no matrix of blocks, nor where nodes
+   hang, which its entries do not know */
 static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsNodes nodes, PetscBool *couple)
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
-  const PetscBool host = nodes->space->backend->host;
-  const char     *why  = NULL;
+  const PetscBool host = nodes->space->backend->host, hanging = nodes->space->hanging;
+  const char     *why = NULL;
   PetscBool       has[4], bd[4];
 
   PetscFunctionBegin;
@@ -137,7 +138,11 @@ static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsN
   HopsFormGetFunctions(form, HOPS_BOUNDARY, bd);
   if (has[1] || has[2]) why = "first-order terms (-pc_lor_ignore convection leaves them out)";
   else if (bd[1] || bd[2] || bd[3]) why = "boundary Jacobians with derivatives (-pc_lor_ignore boundary leaves them out)";
-  *couple = nodes->nc == 1 || why || host ? PETSC_TRUE : PETSC_FALSE;
+  *couple = (nodes->nc == 1 || why || host) && !hanging ? PETSC_TRUE : PETSC_FALSE;
+  PetscCheck(!hanging || !why, comm, PETSC_ERR_SUP, "The low-order-refined matrix of a mesh with hanging nodes does not take %s", why);
+  PetscCheck(!hanging || !lor->coupleset || !lor->couple, comm, PETSC_ERR_SUP,
+             "The low-order-refined matrix of a mesh with hanging nodes has no couplings between components: leave out "
+             "-pc_lor_couple 1");
   if (lor->coupleset && nodes->nc > 1) {
     *couple = lor->couple;
     PetscCheck(*couple || !why, comm, PETSC_ERR_SUP,
@@ -158,7 +163,10 @@ static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
-  *keeps = couple == lor->block->couple && (couple || lor->block->lor.droptol == lor->droptol) ? PETSC_TRUE : PETSC_FALSE;
+  *keeps = couple == lor->block->couple && (couple || (lor->block->lor.droptol == lor->droptol &&
+                                                       lor->block->lor.constraintentries == lor->constraintentries)) ?
+             PETSC_TRUE :
+             PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,7 +177,7 @@ static PetscErrorCode PCLORCreateBlock(PC pc, PC_LOR *lor, HopsForm form, HopsNo
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, form, nodes, &couple));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, lor->constraintentries, &lor->block));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, nodes->space));
@@ -185,7 +193,7 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscCall(PCLORKeepsBlock(pc, lor, &keeps));
   if (keeps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsDSCheck(dm, PETSC_FALSE));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &form));
   PetscCheck(HopsFormHas(form, HOPS_CELLS), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
@@ -278,7 +286,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
              "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the "
              "coefficients (%sSetCoefficients())",
              lor->name);
-  PetscCall(HopsDSCheck(dm, PETSC_TRUE));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &ds));
   PetscCall(HopsFormSetScalar(ds, lor->form));

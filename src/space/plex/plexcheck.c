@@ -67,7 +67,7 @@ PetscErrorCode HopsDMHasAnchors(DM dm, PetscBool *has)
 }
 
 /* Collective. Regions and keys are HopsDSCheck()'s */
-PetscErrorCode HopsDMCheck(DM dm, PetscBool tree)
+PetscErrorCode HopsDMCheck(DM dm)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)dm);
   PetscInt  nds;
@@ -79,18 +79,15 @@ PetscErrorCode HopsDMCheck(DM dm, PetscBool tree)
              "The DM has a basis transformation between global and local vectors (DMPlexCreateBasisRotation()), which hops does "
              "not apply to matrices: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
   PetscCall(HopsDMHasAnchors(dm, &is));
-  if (is && tree) {
+  if (is) {
     PetscSection parents;
 
     PetscCall(DMPlexGetTree(dm, &parents, NULL, NULL, NULL, NULL));
     if (parents) is = PETSC_FALSE;
   }
   PetscCheck(!is, comm, PETSC_ERR_SUP,
-             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes), with which hops makes no operator of a PetscDS, and takes "
-             "a "
-             "matrix of PETSc's only if it is that of a scalar symmetric form and the mesh has a tree: leave out "
-             "-dm_mat_type " MATPA
-             ", or make the operator yourself (HopsSpaceCreateFromDM(), MatCreatePA()), or use a conforming mesh");
+             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes) and no tree (DMPlexSetTree()), by which hops knows what hangs: "
+             "leave out -dm_mat_type " MATPA " and -pc_type " PCLOR ", or use a conforming mesh");
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
     PetscDS ds;

@@ -3,8 +3,12 @@
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
 
-/* One unknown for each node; a node all of whose components are essential is constrained */
-static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes)
+/*
+  One unknown for each node; a node all of whose components are essential is constrained, and so is one that
+  hangs: where PETSc (3.18) is told that some of its components are essential, it takes the others for
+  unknowns, whose rows it leaves empty
+*/
+static PetscErrorCode HopsPlexNodeSection(DM dm, PetscSection s, PetscInt nc, PetscSection *nodes)
 {
   PetscSection ns;
   PetscInt     pStart, pEnd;
@@ -15,7 +19,7 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
   PetscCall(PetscSectionSetChart(ns, pStart, pEnd));
   for (PetscInt pass = 0; pass < 2; ++pass) { /* sizes, then constraints */
     for (PetscInt p = pStart; p < pEnd; ++p) {
-      PetscInt        dof, cdof, n = 0, *all = NULL, i = 0;
+      PetscInt        dof, cdof, n = 0, *all = NULL, i = 0, parent;
       const PetscInt *c = NULL;
 
       PetscCall(PetscSectionGetDof(s, p, &dof));
@@ -26,6 +30,7 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
                  p, dof, nc);
       if (!pass) PetscCall(PetscSectionSetDof(ns, p, dof / nc));
       if (!cdof) continue;
+      PetscCall(DMPlexGetTreeParent(dm, p, &parent, NULL));
       PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
       for (PetscInt k = 1; k < cdof; ++k)
         PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -37,7 +42,7 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
         PetscInt m = 0;
 
         for (; i < cdof && c[i] < (k + 1) * nc; ++i) ++m;
-        if (m == nc) all[n++] = k;
+        if (m == nc || parent != p) all[n++] = k;
       }
       if (!pass) PetscCall(PetscSectionSetConstraintDof(ns, p, n));
       else if (n) PetscCall(PetscSectionSetConstraintIndices(ns, p, all));
@@ -51,7 +56,8 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
 
 /* map[T-vector node][component] = local index in the DM's global vector, or -1 where the component is
    essential */
-static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, PetscSection ns, PetscInt nc, PetscInt *map[])
+static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, PetscSection ns, PetscInt nc, PetscInt *map[],
+                                      PetscInt *size)
 {
   PetscSection gs, gns;
   PetscInt     pStart, pEnd, start, n;
@@ -62,6 +68,7 @@ static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, Petsc
   PetscCall(PetscSectionGetConstrainedStorageSize(gs, &n));
   PetscCallMPI(MPI_Scan(&n, &start, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)dm)));
   start -= n;
+  *size = n;
   PetscCall(PetscMalloc1(sp->nT * nc, map));
   PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
   for (PetscInt p = pStart; p < pEnd; ++p) {
@@ -69,6 +76,8 @@ static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, Petsc
     const PetscInt *c = NULL;
 
     PetscCall(PetscSectionGetDof(s, p, &dof));
+    PetscCall(PetscSectionGetConstraintDof(ns, p, &cdof));
+    if (cdof * nc == dof) continue; /* none of its nodes is in the T-vector */
     PetscCall(PetscSectionGetOffset(gs, p, &goff));
     PetscCall(PetscSectionGetOffset(gns, p, &gnoff));
     if (!dof || gnoff < 0 || goff < 0) continue; /* another rank's */
@@ -177,7 +186,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
   PetscCall(HopsPlexGetSection(dm, sp->order, &s));
-  PetscCall(HopsPlexNodeSection(s, nc, &ns));
+  PetscCall(HopsPlexNodeSection(dm, s, nc, &ns));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
   PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, PETSC_FALSE, &u));
@@ -186,14 +195,17 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(HopsSpaceSetUpPlex(sp, ns, &u, nc, node, &first));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
-  PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, &n->map));
+  PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, &n->map, &n->nfree));
   PetscCall(PetscCalloc1(sp->nL * nc, &n->isfree));
   PetscCall(HopsNodesMarkFree(n, sp, s, &u, nc, node, first));
   PetscCall(PetscFree(first));
   PetscCall(HopsPlexUnknownsDestroy(&u));
-  for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nfree += n->map[i] >= 0;
-  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT,
-                      n->nfree, sp->nT * nc));
+  n->nempty = n->nfree;
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nempty -= n->map[i] >= 0;
+  PetscCall(PetscInfo(dm,
+                      "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT
+                      " components free; %" PetscInt_FMT " unknowns of no node\n",
+                      sp->nT, n->nfree - n->nempty, sp->nT * nc, n->nempty));
   PetscCall(PetscFree(node));
   PetscCall(PetscSectionDestroy(&ns));
   PetscCall(PetscSectionDestroy(&s));

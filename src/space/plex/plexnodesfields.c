@@ -6,9 +6,10 @@
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
-  PetscInt      *cell, moved                                = 0;
-  int           *restr;
-  PetscReal     *X;
+  PetscInt       *cell, moved                                = 0;
+  int            *restr;
+  unsigned short *hang = NULL;
+  PetscReal      *X;
 
   PetscFunctionBegin;
   sp->ninterior = ninterior;
@@ -18,15 +19,19 @@ static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[],
   PetscCall(PetscMalloc1(sp->ncells, &cell));
   PetscCall(PetscMalloc1((size_t)sp->ncells * np, &restr));
   PetscCall(PetscMalloc1((size_t)sp->ncells * nx, &X));
+  if (sp->hanging) PetscCall(PetscMalloc1(sp->ncells, &hang));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     cell[c] = sp->cell[perm[c]];
+    if (hang) hang[c] = sp->hang[perm[c]];
     PetscCall(PetscArraycpy(restr + (size_t)c * np, sp->restr + (size_t)perm[c] * np, np));
     PetscCall(PetscArraycpy(X + (size_t)c * nx, sp->X + (size_t)perm[c] * nx, nx));
   }
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->X));
+  PetscCall(PetscFree(sp->hang));
   sp->cell  = cell;
+  sp->hang  = hang;
   sp->restr = restr;
   sp->X     = X;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -261,7 +266,8 @@ PetscErrorCode HopsNodesCreateSub(HopsNodes nodes, const PetscInt position[], Ho
   PetscCall(PetscNew(&sub));
   sub->refct = 1;
   sub->nc    = nodes->nc;
-  sub->nfree = nodes->nfree;
+  sub->nfree  = nodes->nfree;
+  sub->nempty = nodes->nempty;
   sub->space = sp;
   PetscCall(HopsSpaceReference(sp));
   PetscCall(PetscMalloc1(n, &sub->map));

@@ -208,6 +208,7 @@ const HopsBackendOps HopsBackendHost = {
   .vector         = &HopsVectorHost,
   .OperatorCreate = HopsOperatorCreate_Host,
   .FacesCreate    = HopsFacesCreate_Host,
+  .HungCreate     = HopsHungCreate_Host,
   .TensorCreate   = HopsTensorCreate_Host,
   .LORCreate      = HopsLORCreate_Host,
   .InterpCreate   = HopsInterpCreate_Host,

@@ -358,6 +358,7 @@ PETSC_INTERN PetscErrorCode      HopsDerhamCreate_Host(HopsSpace, const HopsBasi
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_Host(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscReal[],
                                                       HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsHungCreate_Host(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode      HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
                                                        const HopsTensorSide[], HopsTensorOperator *);
 PETSC_INTERN PetscErrorCode      HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORAssembler *);

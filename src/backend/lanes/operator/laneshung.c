@@ -134,45 +134,53 @@ static PetscErrorCode ListCells(Hung *k, HopsSpace sp, const Masks *t, int *cell
 /* ---- What there is ---- */
 
 /* Cells of a class */
-static PetscBool Cells(Hung *k, PetscBool interior, PetscInt unit)
+static PetscBool Cells(Hung *k, PetscBool interior, PetscInt nc, PetscInt c, PetscInt unit)
 {
   k->args.first = interior ? 0 : k->ninterior;
   k->args.n     = interior ? k->ninterior : k->ncells - k->ninterior;
+  k->args.nc    = (int)nc;
+  k->args.c     = (int)c;
   k->args.unit  = (int)unit;
   return k->args.n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static PetscErrorCode Apply(HopsHung h, PetscBool interior, const PetscReal x[], PetscReal xg[])
-{
-  Hung *k = (Hung *)h;
-
-  return Cells(k, interior, -1) ? (*k->kernels->Apply)(&k->args, x, xg) : PETSC_SUCCESS;
-}
-
-static PetscErrorCode ApplyTranspose(HopsHung h, PetscBool interior, PetscReal yg[], PetscReal y[])
-{
-  Hung *k = (Hung *)h;
-
-  return Cells(k, interior, -1) ? (*k->kernels->ApplyTranspose)(&k->args, yg, y, yg) : PETSC_SUCCESS;
-}
-
-static PetscErrorCode ApplyUnit(HopsHung h, PetscInt i, PetscReal xg[])
+static PetscErrorCode Apply(HopsHung h, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[])
 {
   Hung *k = (Hung *)h;
 
   PetscFunctionBegin;
-  for (int b = 0; b < 2; b++)
-    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, i)) PetscCall((*k->kernels->Apply)(&k->args, NULL, xg));
+  for (PetscInt c = 0; c < nc; ++c)
+    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->Apply)(&k->args, x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddUnit(HopsHung h, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[])
+static PetscErrorCode ApplyTranspose(HopsHung h, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[])
+{
+  Hung *k = (Hung *)h;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < nc; ++c)
+    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, yg, y, yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyUnit(HopsHung h, PetscInt nc, PetscInt c, PetscInt i, PetscReal xg[])
 {
   Hung *k = (Hung *)h;
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
-    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, i)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, yg, d, dg));
+    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i)) PetscCall((*k->kernels->Apply)(&k->args, NULL, xg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddUnit(HopsHung h, PetscInt nc, PetscInt c, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[])
+{
+  Hung *k = (Hung *)h;
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++)
+    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, yg, d, dg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -80,17 +80,22 @@ template <int P, bool TRANSPOSE> struct HopsHungLines {
     team.Sync();
   }
 
+  HOPS_LANES size_t Entry(int at) const
+  {
+    return (size_t)at * k.nc + k.c;
+  }
+
   template <class Team> HOPS_LANES void Put(int e, double v) const
   {
     const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
 
-    Team::Add(at < k.nT ? y + at : yg + (at - k.nT), l < 0 && k.unit < 0 ? -v : v); /* a diagonal has no signs */
+    Team::Add(at < k.nT ? y + Entry(at) : yg + Entry(at - k.nT), l < 0 && k.unit < 0 ? -v : v); /* a diagonal has no signs */
   }
 
   HOPS_LANES double Get(int e) const
   {
     const int    l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
-    const double v = at < k.nT ? x[at] : xg[at - k.nT];
+    const double v = at < k.nT ? x[Entry(at)] : xg[Entry(at - k.nT)];
 
     return l < 0 ? -v : v;
   }
@@ -107,7 +112,7 @@ template <int P, bool TRANSPOSE> struct HopsHungLines {
       begin[i] = j ? HopsLoad(k.line + 3 * HopsLoad(k.mask + c0 + g) + j - 1) : HopsLoad(k.start + c0 + g) - s0;
     }
 #pragma unroll 4
-    for (int i = team.lane(); i < n; i += team.size()) u[i] = TRANSPOSE ? xg[behind + i] : (k.unit >= 0 ? 0 : Get(s0 + i));
+    for (int i = team.lane(); i < n; i += team.size()) u[i] = TRANSPOSE ? xg[Entry(behind + i)] : (k.unit >= 0 ? 0 : Get(s0 + i));
     team.Sync();
     if (!TRANSPOSE && k.unit >= 0) {
       for (int g = team.lane(); g < nc; g += team.size())
@@ -126,7 +131,7 @@ template <int P, bool TRANSPOSE> struct HopsHungLines {
 #pragma unroll 4
     for (int i = team.lane(); i < n; i += team.size()) {
       if (TRANSPOSE) Put<Team>(s0 + i, u[i]);
-      else yg[behind + i] = u[i];
+      else yg[Entry(behind + i)] = u[i];
     }
   }
 };

@@ -1,0 +1,481 @@
+static char help[] =
+  "Forms with full tensors on a DMPLEX with a tree: several components, first-order terms, boundary Jacobians, several fields.\n\
+  meshes as in hangingplex; -dim <d> -order <p>\n\
+  -form laplace : each component is compared with the scalar operator\n\
+  -form elasticity : solved by -pc_type lor\n\
+  -form general : no symmetry, first-order terms, boundary Jacobians\n\
+  -form stokes : two fields\n\
+  -petsc : PETSc's matrix is compared; else that of MatConvert()\n\
+  -refused : what is refused\n\n";
+
+#include "hangingtree.h"
+#include "hopsexpect.h"
+#include <petscds.h>
+#include <petscsnes.h>
+
+typedef enum {
+  LAPLACE,
+  ELASTICITY,
+  GENERAL,
+  STOKES
+} Form;
+static const char *const Forms[] = {"laplace", "elasticity", "general", "stokes", "Form", "", NULL};
+
+#define POINT_JACOBIAN(name) \
+  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+                   const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], \
+                   const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, \
+                   const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g[])
+#define BOUNDARY_JACOBIAN(name) \
+  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+                   const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], \
+                   const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, \
+                   const PetscReal x[], const PetscReal n[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g[])
+
+/* of components */
+POINT_JACOBIAN(Laplace)
+{
+  const PetscInt nc = uOff[1] - uOff[0];
+
+  for (PetscInt c = 0; c < nc; ++c)
+    for (PetscInt d = 0; d < dim; ++d) g[((c * nc + c) * dim + d) * dim + d] = 1.0 + x[0];
+}
+
+POINT_JACOBIAN(Elasticity)
+{
+  for (PetscInt c = 0; c < dim; ++c)
+    for (PetscInt d = 0; d < dim; ++d) {
+      g[((c * dim + c) * dim + d) * dim + d] += 1.0;
+      g[((c * dim + d) * dim + d) * dim + c] += 1.0;
+      g[((c * dim + d) * dim + c) * dim + d] += 0.5;
+    }
+}
+
+/* no symmetry in anything; number k of a tensor */
+static PetscReal Entry(PetscInt k, const PetscReal x[])
+{
+  return PetscSinReal(1.0 + 1.7 * (PetscReal)k) + 0.3 * x[0] - 0.2 * x[1] * (k % 3);
+}
+
+POINT_JACOBIAN(General0)
+{
+  const PetscInt n = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < n * n; ++k) g[k] = Entry(k, x) * (1.0 + 0.1 * PetscRealPart(u[0]));
+}
+
+POINT_JACOBIAN(General1)
+{
+  const PetscInt n = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < n * n * dim; ++k) g[k] = Entry(k + 5, x);
+}
+
+POINT_JACOBIAN(General2)
+{
+  const PetscInt n = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < n * n * dim; ++k) g[k] = Entry(k + 9, x);
+}
+
+POINT_JACOBIAN(General3)
+{
+  const PetscInt n = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < n * n * dim * dim; ++k) g[k] = Entry(k + 3, x);
+}
+
+/* the same everywhere: on faces that their cells see reversed, PETSc 3.18 takes another point's x */
+BOUNDARY_JACOBIAN(Boundary0)
+{
+  const PetscReal origin[3] = {0.0, 0.0, 0.0};
+  const PetscInt  nc        = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < nc * nc; ++k) g[k] = Entry(k + 2, origin);
+}
+
+BOUNDARY_JACOBIAN(Boundary1)
+{
+  const PetscReal origin[3] = {0.0, 0.0, 0.0};
+  const PetscInt  nc        = uOff[1] - uOff[0];
+
+  for (PetscInt k = 0; k < nc * nc * dim; ++k) g[k] = Entry(k + 7, origin) * n[k % dim];
+}
+
+POINT_JACOBIAN(Divergence)
+{
+  for (PetscInt d = 0; d < dim; ++d) g[d * dim + d] = -1.0;
+}
+
+static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.0;
+  return PETSC_SUCCESS;
+}
+
+/* Facets at the lower end of the first direction are a wall, those at that of the last one a slip, the others
+   have boundary Jacobians */
+static PetscErrorCode SplitBoundary(DM dm, PetscInt dim)
+{
+  DMLabel         label, sides;
+  IS              points;
+  const PetscInt *p;
+  PetscReal       lo[3], hi[3];
+  PetscInt        n = 0, fStart, fEnd;
+
+  PetscFunctionBeginUser;
+  PetscCall(MarkBoundary(dm, dim));
+  PetscCall(DMGetLabel(dm, "boundary", &label));
+  PetscCall(DMCreateLabel(dm, "sides"));
+  PetscCall(DMGetLabel(dm, "sides", &sides));
+  PetscCall(DMGetBoundingBox(dm, lo, hi));
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &fStart, &fEnd));
+  PetscCall(DMLabelGetStratumIS(label, 1, &points));
+  if (points) PetscCall(ISGetLocalSize(points, &n));
+  if (points) PetscCall(ISGetIndices(points, &p));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal x[3], normal[3], size;
+
+    if (p[i] < fStart || p[i] >= fEnd) continue;
+    PetscCall(DMPlexComputeCellGeometryFVM(dm, p[i], &size, x, normal));
+    PetscCall(DMLabelSetValue(sides, p[i], x[0] < lo[0] + 1e-8 ? 1 : (x[dim - 1] < lo[dim - 1] + 1e-8 ? 2 : 3)));
+  }
+  if (points) PetscCall(ISRestoreIndices(points, &p));
+  PetscCall(ISDestroy(&points));
+  PetscCall(DMPlexLabelComplete(dm, sides));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, PetscBool flux)
+{
+  const PetscInt last = nc - 1;
+  PetscInt       one = 1, two = 2, three = 3, bd;
+  DMLabel        sides;
+  PetscDS        ds;
+  PetscWeakForm  wf;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetLabel(dm, "sides", &sides));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", sides, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  if (nc > 1)
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", sides, 1, &two, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  if (!flux) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", sides, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
+  PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscWeakFormSetIndexBdJacobian(wf, sides, three, 0, 0, 0, 0, Boundary0, 0, Boundary1, 0, NULL, 0, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddFields(DM dm, PetscInt dim, PetscInt p, PetscInt nc, Form form)
+{
+  PetscFE fe, first = NULL;
+  PetscDS ds;
+
+  PetscFunctionBeginUser;
+  for (PetscInt f = 0; f < (form == STOKES ? 2 : 1); ++f) {
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, f ? 1 : nc, PETSC_FALSE, f ? p - 1 : p, PETSC_DETERMINE, &fe));
+    if (first) PetscCall(PetscFECopyQuadrature(first, fe));
+    PetscCall(DMSetField(dm, f, NULL, (PetscObject)fe));
+    PetscCall(PetscFEDestroy(&first));
+    first = fe;
+  }
+  PetscCall(PetscFEDestroy(&first));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  if (form == LAPLACE) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Laplace));
+  if (form == ELASTICITY || form == STOKES) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Elasticity));
+  if (form == GENERAL) PetscCall(PetscDSSetJacobian(ds, 0, 0, General0, General1, General2, General3));
+  if (form == STOKES) {
+    PetscCall(PetscDSSetJacobian(ds, 0, 1, NULL, NULL, Divergence, NULL));
+    PetscCall(PetscDSSetJacobian(ds, 1, 0, NULL, Divergence, NULL, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ comparisons ------------------------------------------ */
+
+static PetscErrorCode Same(const char what[], Vec y, Vec z)
+{
+  PetscReal e, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(z, NORM_INFINITY, &n));
+  PetscCall(VecAXPY(y, -1.0, z));
+  PetscCall(VecNorm(y, NORM_INFINITY, &e));
+  if (!(n > 0.0 && e <= 1e-11 * n))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s DIFFERS by %g of %g\n", what, (double)e, (double)n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator, and a matrix of which it should be the action */
+static PetscErrorCode Compare(Mat A, Mat B)
+{
+  Vec x, y, bx, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(MatCreateVecs(B, &bx, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecCopy(x, bx));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(B, bx, z));
+  PetscCall(Same("product", y, z));
+  PetscCall(MatMultTranspose(A, x, y));
+  PetscCall(MatMultTranspose(B, bx, z));
+  PetscCall(Same("transposed product", y, z));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(B, z));
+  PetscCall(Same("diagonal", y, z));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&bx));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each component of the operator is the scalar one, whose kernels are others. Without essential unknowns
+   components lie side by side */
+static PetscErrorCode CompareScalar(DM dm, Mat A, PetscInt dim, PetscInt p, PetscInt nc)
+{
+  DM        one;
+  HopsSpace sp;
+  Mat       S;
+  Vec       x, y, u, v, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(dm, &one));
+  PetscCall(AddFields(one, dim, p, 1, LAPLACE));
+  PetscCall(HopsSpaceCreateFromDM(one, &sp));
+  PetscCall(MatCreatePA(sp, &S));
+  PetscCall(MatPASetFromDS(S, one));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(MatCreateVecs(S, &u, &v));
+  PetscCall(VecDuplicate(u, &w));
+  PetscCall(VecSetBlockSize(x, nc));
+  PetscCall(VecSetBlockSize(y, nc));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int pass = 0; pass < 2; ++pass) {
+    if (pass) PetscCall(MatGetDiagonal(A, y));
+    else PetscCall(MatMult(A, x, y));
+    for (PetscInt c = 0; c < nc; ++c) {
+      PetscCall(VecStrideGather(x, c, u, INSERT_VALUES));
+      PetscCall(VecStrideGather(y, c, v, INSERT_VALUES));
+      if (pass) PetscCall(MatGetDiagonal(S, w));
+      else PetscCall(MatMult(S, u, w));
+      PetscCall(Same(pass ? "diagonal of a component" : "product of a component", v, w));
+    }
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(MatDestroy(&S));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The low-order-refined matrix of the components */
+static PetscErrorCode Solve(DM dm, Mat A)
+{
+  KSP      ksp;
+  PC       pc;
+  Vec      x, b;
+  PetscInt its, bound = 60;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &bound, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(HopsKSPSetDMInactive(ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations\n", its));
+  if (its <= bound) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: few\n"));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT "\n", its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refused(DM dm, Mat A, Form form)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetCouple(pc, PETSC_TRUE));
+  if (form == GENERAL) EXPECT("first-order terms in the matrix", PCSetUp(pc), "hanging nodes|-pc_lor_ignore convection");
+  else EXPECT("components that couple in the matrix", PCSetUp(pc), "hanging nodes|leave out -pc_lor_couple 1");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  dim = 2, p = 2, n = 3, nc, form = GENERAL;
+  PetscBool petsc, refused;
+  DM        dm;
+  SNES      snes;
+  Vec       u, X;
+  Mat       A, B;
+  PetscErrorCode (*jacobian)(DM, Vec, Mat, Mat, void *);
+  void *ctx;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &n, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-form", Forms, 4, &form, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-petsc", &petsc));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-refused", &refused));
+  nc = form == GENERAL ? 2 : dim;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(CreateMesh(dim, n, &dm));
+  PetscCall(SplitBoundary(dm, dim));
+  PetscCall(AddFields(dm, dim, p, nc, (Form)form));
+  if (form != LAPLACE) PetscCall(AddBoundaries(dm, nc, form == GENERAL ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(DMCreateLocalVector(dm, &X)); /* cells see what they have: PETSc's constraints know its own trees alone */
+  PetscCall(VecSetRandom(X, NULL));
+  PetscCall(VecRealPart(X));
+  if (petsc) { /* before hops has the DM */
+    PetscCall(DMCreateMatrix(dm, &B));
+    PetscCall(DMPlexSNESComputeJacobianFEM(dm, X, B, B, NULL));
+  }
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(SNESSetSolution(snes, u));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(DMSNESGetJacobianLocal(dm, &jacobian, &ctx));
+  PetscCall((*jacobian)(dm, X, A, A, ctx));
+  if (refused) {
+    PetscCall(Refused(dm, A, (Form)form));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  if (!petsc) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(Compare(A, B));
+  if (form == LAPLACE) PetscCall(CompareScalar(dm, A, dim, p, nc));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: compared\n", Forms[form]));
+  if (form == ELASTICITY) PetscCall(Solve(dm, A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&X));
+  PetscCall(VecDestroy(&u));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -turn
+    output_file: output/hangingfields_laplace.out
+
+    test:
+      suffix: laplace_2d
+      nsize: {{1 3}}
+      args: -form laplace -dim 2 -roots 3,2 -finest 3 -part 0.5 -order {{1 4}} -components 3
+
+    test:
+      suffix: laplace_3d
+      nsize: {{1 2 4}}
+      args: -form laplace -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order 2 -petsc
+
+  testset:
+    args: -turn
+    output_file: output/hangingfields_general.out
+
+    test:
+      suffix: general_2d
+      nsize: {{1 3}}
+      args: -form general -dim 2 -roots 3,2 -finest 3 -part 0.5 -order {{1 2}} -components {{1 2}} -petsc
+
+    test:
+      suffix: general_2d_high
+      nsize: {{1 2}}
+      args: -form general -dim 2 -roots 3,2 -finest 3 -part 0.5 -order 5
+
+    test:
+      suffix: general_3d
+      nsize: {{1 2}}
+      args: -form general -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order 2 -petsc
+
+    test:
+      suffix: general_refined
+      nsize: {{1 3}}
+      args: -form general -dim 2 -refine 4 -order {{1 3}} -petsc
+
+    test:
+      suffix: general_refined_3d
+      nsize: {{1 3}}
+      args: -form general -dim 3 -refine 13 -order 2 -components 3 -petsc
+
+  testset:
+    args: -turn -petsc
+    output_file: output/hangingfields_stokes.out
+
+    test:
+      suffix: stokes
+      nsize: {{1 3}}
+      args: -form stokes -dim {{2 3}} -roots 2,2,2 -finest 2 -part 0.4 -order 2
+
+    test:
+      suffix: stokes_refined
+      nsize: {{1 3}}
+      args: -form stokes -dim 2 -refine 4 -order 3
+
+  testset:
+    args: -turn -form elasticity
+    requires: hypre
+    output_file: output/hangingfields_elasticity.out
+
+    test:
+      suffix: elasticity_2d
+      nsize: {{1 3}}
+      args: -dim 2 -roots 3,2 -finest 3 -part 0.5 -order {{1 4}} -iterations 35
+
+    test:
+      suffix: elasticity_3d
+      nsize: {{1 2}}
+      args: -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order {{1 2}} -petsc -iterations 40
+
+    test:
+      suffix: elasticity_3d_high
+      args: -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order 4 -iterations 45
+
+  testset:
+    args: -turn -dim 2 -refine 4 -order 2 -refused -malloc_dump 0
+
+    test:
+      suffix: refused
+      args: -form elasticity
+
+    test:
+      suffix: refused_convection
+      args: -form general
+
+TEST*/
