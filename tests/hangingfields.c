@@ -22,15 +22,16 @@ typedef enum {
 static const char *const Forms[] = {"laplace", "elasticity", "general", "stokes", "Form", "", NULL};
 
 #define POINT_JACOBIAN(name) \
-  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
-                   const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], \
-                   const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, \
-                   const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g[])
+  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], \
+                   const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], \
+                   const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, \
+                   PetscReal shift, const PetscReal x[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g[])
 #define BOUNDARY_JACOBIAN(name) \
-  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
-                   const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], \
-                   const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, \
-                   const PetscReal x[], const PetscReal n[], PetscInt numConstants, const PetscScalar constants[], PetscScalar g[])
+  static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], \
+                   const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], \
+                   const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, \
+                   PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt numConstants, \
+                   const PetscScalar constants[], PetscScalar g[])
 
 /* of components */
 POINT_JACOBIAN(Laplace)

@@ -174,7 +174,8 @@ static void HopsDenseIndices(HopsPATensor t, PetscInt cell, HopsDense *m)
 
       s->mask = sp->hanging ? sp->hang[cell] : 0;
       for (PetscInt c = 0; c < s->nc; ++c)
-        for (PetscInt i = 0; i < s->np; ++i) s->idx[c * s->np + i] = s->gidx[(size_t)sp->restr[(size_t)cell * s->np + i] * s->nc + c];
+        for (PetscInt i = 0; i < s->np; ++i)
+          s->idx[c * s->np + i] = s->gidx[(size_t)sp->restr[(size_t)cell * s->np + i] * s->nc + c];
     }
 }
 

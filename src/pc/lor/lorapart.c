@@ -47,7 +47,7 @@ PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol, PetscI
   PetscCall(HopsLORCreate(sp, sp->backend, &b->lor));
   b->lor.droptol           = droptol;
   b->lor.constraintentries = b->lor.kernel->constraintentries = entries;
-  b->sym         = PETSC_TRUE;
+  b->sym                                                      = PETSC_TRUE;
   PetscCall(HopsLORBlockSetNumbers(b));
   PetscCall(PetscCalloc1(b->nc, &b->part));
   for (PetscInt c = 0; c < b->nc; ++c) {

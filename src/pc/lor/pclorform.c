@@ -139,7 +139,8 @@ static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsN
   if (has[1] || has[2]) why = "first-order terms (-pc_lor_ignore convection leaves them out)";
   else if (bd[1] || bd[2] || bd[3]) why = "boundary Jacobians with derivatives (-pc_lor_ignore boundary leaves them out)";
   *couple = (nodes->nc == 1 || why || host) && !hanging ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(!hanging || !why, comm, PETSC_ERR_SUP, "The low-order-refined matrix of a mesh with hanging nodes does not take %s", why);
+  PetscCheck(!hanging || !why, comm, PETSC_ERR_SUP, "The low-order-refined matrix of a mesh with hanging nodes does not take %s",
+             why);
   PetscCheck(!hanging || !lor->coupleset || !lor->couple, comm, PETSC_ERR_SUP,
              "The low-order-refined matrix of a mesh with hanging nodes has no couplings between components: leave out "
              "-pc_lor_couple 1");
@@ -163,10 +164,10 @@ static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
-  *keeps = couple == lor->block->couple && (couple || (lor->block->lor.droptol == lor->droptol &&
-                                                       lor->block->lor.constraintentries == lor->constraintentries)) ?
-             PETSC_TRUE :
-             PETSC_FALSE;
+  *keeps = couple == lor->block->couple &&
+               (couple || (lor->block->lor.droptol == lor->droptol && lor->block->lor.constraintentries == lor->constraintentries))
+             ? PETSC_TRUE
+             : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

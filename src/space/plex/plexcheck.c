@@ -86,7 +86,8 @@ PetscErrorCode HopsDMCheck(DM dm)
     if (parents) is = PETSC_FALSE;
   }
   PetscCheck(!is, comm, PETSC_ERR_SUP,
-             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes) and no tree (DMPlexSetTree()), by which hops knows what hangs: "
+             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes) and no tree (DMPlexSetTree()), by which hops knows what "
+             "hangs: "
              "leave out -dm_mat_type " MATPA " and -pc_type " PCLOR ", or use a conforming mesh");
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {

@@ -5,7 +5,7 @@
 /* Cells in the order perm[], of which the first ninterior touch owned, unconstrained unknowns only */
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
 {
-  const PetscInt np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
+  const PetscInt  np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
   PetscInt       *cell, moved                                = 0;
   int            *restr;
   unsigned short *hang = NULL;
@@ -264,11 +264,11 @@ PetscErrorCode HopsNodesCreateSub(HopsNodes nodes, const PetscInt position[], Ho
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&sub));
-  sub->refct = 1;
-  sub->nc    = nodes->nc;
+  sub->refct  = 1;
+  sub->nc     = nodes->nc;
   sub->nfree  = nodes->nfree;
   sub->nempty = nodes->nempty;
-  sub->space = sp;
+  sub->space  = sp;
   PetscCall(HopsSpaceReference(sp));
   PetscCall(PetscMalloc1(n, &sub->map));
   PetscCall(PetscMalloc1(sp->nL * nodes->nc, &sub->isfree));

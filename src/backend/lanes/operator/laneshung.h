@@ -18,7 +18,7 @@ typedef struct {
   const unsigned char  *open;
   const double         *J[2], *hostJ[2]; /* [P][P], [P-1][P-1]; the latter are the process's */
   int                   unit;            /* this entry of the cells alone, or -1 */
-  int                    nc, c;          /* entries have nc components, of which c is worked on */
+  int                   nc, c;           /* entries have nc components, of which c is worked on */
 } HopsHungArgs;
 
 typedef struct {
