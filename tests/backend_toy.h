@@ -164,6 +164,7 @@ static inline PetscErrorCode ToyRegister(void)
   toy.name           = "toy";
   toy.OperatorCreate = ToyCreate; /* which knows no hanging nodes */
   toy.hanging        = PETSC_FALSE;
+  toy.HungCreate     = NULL;
   PetscCall(HopsBackendRegister(&toy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

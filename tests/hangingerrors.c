@@ -104,14 +104,12 @@ static PetscErrorCode Create(PetscInt p, Fault fault, HopsFamily family, PetscIn
 /* consumers that do not know hanging nodes */
 static PetscErrorCode Consumers(HopsSpace sp)
 {
-  const PetscInt  cell = hung / (2 * m.dim), face = hung % (2 * m.dim);
   HopsCoefficient one;
   PetscScalar     v = 1.0;
   HopsSpace       other, curl;
   HangMesh        save = m;
   PetscInt        M[3] = {1, 1, 1};
-  Mat             A, B, D;
-  Vec             x, y;
+  Mat             A, D;
   PC              pc;
 
   PetscFunctionBeginUser;
@@ -119,13 +117,6 @@ static PetscErrorCode Consumers(HopsSpace sp)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, one));
   PetscCall(MatPASetMass(A, one));
-  PetscCall(MatCreatePA(sp, &B));
-  PetscCall(MatPAAddRobin(B, 1, &cell, &face, one));
-  PetscCall(HopsSpaceCreateVec(sp, &x));
-  PetscCall(VecDuplicate(x, &y));
-  EXPECT("Robin terms where nodes hang", MatMult(B, x, y), "hanging nodes|natural or essential");
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
   EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
   EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "from arrays|HopsSpaceSetCompanion()");
   PetscCall(HangCreate(2, M, PETSC_FALSE, 0, &m));

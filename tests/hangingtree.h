@@ -1,5 +1,5 @@
-/* DMPLEX meshes with a tree: one cell of a box that PETSc refines, or a mesh of hangingmesh.h; see CreateMesh()
-   for the options. */
+/* DMPLEX meshes with a tree: one cell of a box that PETSc refines, or a mesh of hangingmesh.h. CreateMesh()
+   has the options. */
 #pragma once
 #include "hangingmesh.h"
 #include "hopstest.h"
@@ -97,7 +97,7 @@ static PetscErrorCode Boxes(DM dm, const HangMesh *m, PetscInt *n, Item *list[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the middle of a child is in its parent, an edge or a quadrilateral: a[d] quarters of the way along, from the
+/* Where the middle of a child is in its parent, an edge or a quadrilateral: a[d] quarters of the way from the
    parent's first vertex to its second one, and to its last one */
 static PetscErrorCode PlaceInParent(DM dm, PetscInt parent, PetscInt child, PetscInt a[2])
 {

@@ -2,30 +2,25 @@
 #include <hops/private/hopsfaceimpl.h>
 #include <hops/private/hopshanging.h>
 
-PetscErrorCode HopsFacetsCheckHanging(HopsSpace sp, const HopsFacets r)
+/* Do nodes of any facet hang? */
+PetscErrorCode HopsFacetsHang(HopsSpace sp, const HopsFacets r, PetscBool *hang)
 {
   const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1);
-  char           why[HOPS_WHY_LENGTH] = "";
   HopsHanging    h;
   PetscInt      *node;
 
   PetscFunctionBegin;
+  *hang = PETSC_FALSE;
   if (!sp->hanging) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
   PetscCall(PetscMalloc1(nf, &node));
-  for (PetscInt f = 0; f < r->n; ++f) {
+  for (PetscInt f = 0; f < r->n && !*hang; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i)
-      if (!HopsHangingIsOwn(&h, sp->hang[r->cells[f]], (int)node[i]))
-        PetscCall(HopsRefuse(why,
-                             "Face %" PetscInt_FMT " of cell %" PetscInt_FMT " has a term of its own, and hanging nodes, which "
-                             "Robin terms do not take: refine the mesh along such a boundary uniformly, make the condition natural "
-                             "or essential there, or leave the term out of a preconditioner (-pc_lor_ignore boundary)",
-                             r->faces[f], sp->cell[r->cells[f]]));
+      if (!HopsHangingIsOwn(&h, sp->hang[r->cells[f]], (int)node[i])) *hang = PETSC_TRUE;
   }
   PetscCall(PetscFree(node));
   PetscCall(HopsHangingDestroy(&h));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

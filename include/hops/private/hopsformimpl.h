@@ -117,7 +117,7 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCreateElastic_Private(PetscInt dim, H
    fixed, the others in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
 /* refuses facets with hanging nodes, whose terms are not the listed nodes' alone; collective */
-PETSC_INTERN PetscErrorCode HopsFacetsCheckHanging(HopsSpace, const HopsFacets);
+PETSC_INTERN PetscErrorCode HopsFacetsHang(HopsSpace, const HopsFacets, PetscBool *);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
 PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
                                              const PetscInt faces[], HopsCoefficient alpha, PetscReal out[]);

@@ -126,6 +126,21 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatPASetUpWork(Mat_PA *pa)
+{
+  const HopsBackendOps *be = pa->form->space->backend;
+  const PetscInt        n  = MatPANumOthers(pa);
+
+  PetscFunctionBegin;
+  PetscCall(MatPAFindFacetHung(pa));
+  if (n != MatPANumOthers(pa)) PetscCall(MatPAFreeWork(pa));
+  if (pa->xg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*be->memory->Malloc)(MatPANumOthers(pa) * sizeof(PetscReal), (void **)&pa->xg));
+  PetscCall((*be->memory->Malloc)(MatPANumOthers(pa) * sizeof(PetscReal), (void **)&pa->yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, MatPANumOthers(pa), pa->xg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 {
   HopsSpace sp = pa->form->space;
@@ -149,11 +164,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   PetscCall(MatPASetUpRules(A, pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
-  if (!pa->xg) {
-    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscReal), (void **)&pa->xg));
-    PetscCall((*sp->backend->memory->Malloc)(HopsSpaceNumOthers(sp) * sizeof(PetscReal), (void **)&pa->yg));
-    PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), pa->xg));
-  }
+  PetscCall(MatPASetUpWork(pa));
   pa->nindefinite = 0;
   if (HopsFormHas(pa->form, HOPS_CELLS)) {
     PetscCall(MatPACreateKernel(A, pa));
@@ -233,13 +244,12 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscReal x[], PetscRe
 
   PetscFunctionBegin;
   PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, y));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, MatPANumOthers(pa), yg));
   PetscCall(HopsProlongBegin(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsProlongEnd(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
-  for (PetscInt i = 0; i < pa->nfacets; ++i)
-    PetscCall((*pa->facets[i].kernel->ops->Apply)(pa->facets[i].kernel, HOPS_PART_SHARED, x, xg, y, yg));
+  PetscCall(MatPAApplyFacets(pa, x, xg, y, yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, yg, y));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
   PetscCall(HopsProlongTransposeEnd(sp->P, yg, y));
@@ -342,10 +352,10 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   if (HOPS_PARTS > 1) PetscCall(VecSet(d, 0.0));
   PetscCall(MatPAGetArrays(sp, 0, NULL, d, NULL, &a));
   PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, sp->nT, a));
-  PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), pa->yg));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, MatPANumOthers(pa), pa->yg));
   if (pa->kernel) PetscCall((*pa->kernel->ops->Diagonal)(pa->kernel, a, pa->yg));
-  PetscCall(MatPADiagonalHung(pa, a, pa->yg));
   for (PetscInt i = 0; i < pa->nfacets; ++i) PetscCall((*pa->facets[i].kernel->ops->Diagonal)(pa->facets[i].kernel, a, pa->yg));
+  PetscCall(MatPADiagonalHung(pa, a, pa->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
   PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));
   PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, NULL, a));

@@ -131,27 +131,32 @@ static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscR
   HopsSpace      sp = pa->form->space;
   const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
                  np = HopsPower(P, sp->dim);
-  PetscReal *N, *E;
-  PetscInt  *node, *row;
+  HopsHanging h     = {0};
+  PetscReal  *N, *E;
+  PetscInt   *node, *row;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
-  PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, nf * nf, &E, nf, &node, nf, &row));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
+  PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, np * np, &E, nf, &node, np, &row));
   PetscCall(HopsFullTabulation(&pa->facebasis, fd, N));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
+    PetscCall(PetscArrayzero(E, np * np));
+    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[r->cells[f] * np + i]];
     for (PetscInt i = 0; i < nf; ++i) {
-      row[i] = gidx[sp->restr[r->cells[f] * np + node[i]]];
       for (PetscInt j = 0; j < nf; ++j) {
         PetscReal s = 0.0;
 
         for (PetscInt q = 0; q < nq; ++q) s += qdata[f * nq + q] * N[q * (fd + 1) * nf + i] * N[q * (fd + 1) * nf + j];
-        E[i * nf + j] = s;
+        E[node[i] * np + node[j]] = s;
       }
     }
-    PetscCall(HopsMatSetReal(B, nf, row, nf, row, E, ADD_VALUES));
+    if (sp->hanging) HopsHangingElement(&h, sp->hang[r->cells[f]], E);
+    PetscCall(HopsMatSetReal(B, np, row, np, row, E, ADD_VALUES));
   }
   PetscCall(PetscFree4(N, E, node, row));
+  PetscCall(HopsHangingDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

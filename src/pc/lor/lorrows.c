@@ -8,6 +8,7 @@
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopshanging.h>
 
 PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
 {
@@ -409,30 +410,56 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor, MatType type)
 
 /* ------------------------------------------- values ------------------------------------------- */
 
+/* e = J^T e, of a cell's nodes */
+static PetscErrorCode HopsLORLumpHanging(const HopsHanging *h, unsigned mask, PetscInt entries, PetscReal e[])
+{
+  int       *start, *col;
+  PetscReal *w, *sum;
+
+  PetscFunctionBegin;
+  if (!mask) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHangingRows(h, mask, entries, &start, &col, &w));
+  PetscCall(PetscCalloc1(h->ne, &sum));
+  for (int i = 0; i < h->ne; i++)
+    for (int k = start[i]; k < start[i + 1]; k++) sum[col[k]] += w[k] * e[i];
+  PetscCall(PetscArraycpy(e, sum, h->ne));
+  PetscCall(PetscFree(start));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(w));
+  PetscCall(PetscFree(sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Robin terms: masses at the nodes of the faces, with Gauss-Lobatto weights, summed by unknown in the order
-   of the faces, then added to the diagonal */
+   of the faces, then added to the diagonal. Those of hanging nodes are lumped at their parents', by the
+   weights that the matrix has: J^T D 1, as J takes constants to constants */
 static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoefficient alpha)
 {
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim), nfree = sp->nT + sp->nG;
   PetscInt      *node, *idx, *didx = NULL, n = 0, m = 0;
-  PetscReal     *a, *x, *dx = NULL;
+  PetscReal     *a, *x, *e, *dx = NULL;
   PetscReal     *w = lor->gll.weights;
+  HopsHanging    h = {0};
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
-  PetscCall(HopsFacetsCheckHanging(sp, r));
-  PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
+  if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
+  PetscCall(PetscMalloc5(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node, np, &e));
+  PetscCall(PetscArrayzero(e, np));
   PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
+    for (PetscInt i = 0; i < nf; ++i) e[node[i]] = a[f * nf + i] * w[i % P] * (sp->dim == 3 ? w[i / P] : 1.0);
+    if (sp->hanging) PetscCall(HopsLORLumpHanging(&h, sp->hang[r->cells[f]], lor->constraintentries, e));
     for (PetscInt i = 0; i < nf; ++i) {
       const PetscInt l = sp->restr[r->cells[f] * np + node[i]];
 
       if (l >= nfree) continue;
       idx[n] = l;
-      x[n++] = a[f * nf + i] * w[i % P] * (sp->dim == 3 ? w[i / P] : 1.0);
+      x[n++] = e[node[i]];
     }
+    PetscCall(PetscArrayzero(e, np));
   }
   PetscCall(HopsSortIntWithReals(n, idx, x));
   for (PetscInt k = 0; k < n; ++k) {
@@ -450,7 +477,8 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
   if (lor->ghosts.n) PetscCall((*lor->kernel->ops->SetDiagonal)(lor->kernel, &lor->ghosts, m, didx, dx));
   PetscCall((*lor->backend->memory->Free)((void **)&didx));
   PetscCall((*lor->backend->memory->Free)((void **)&dx));
-  PetscCall(PetscFree4(a, x, idx, node));
+  PetscCall(PetscFree5(a, x, idx, node, e));
+  PetscCall(HopsHangingDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
