@@ -8,8 +8,8 @@ PetscInt MatPANumOthers(const Mat_PA *pa)
 
 /*
   A cell's own entries where nodes hang give its listed ones e_i^T J^T A J e_i, i one of them: products with
-  unit vectors of all cells at a time, as cells do not share these entries. Where the cells' kernel has done so
-  itself, A is that of the facets
+  unit vectors of all cells at a time, as cells do not share these entries. Where the cells' kernel has done
+  so itself, A is that of the facets
 */
 PetscErrorCode MatPADiagonalHung(Mat_PA *pa, PetscReal d[], PetscReal dg[])
 {
