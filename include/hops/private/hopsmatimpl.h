@@ -24,8 +24,8 @@ typedef struct {
   HopsOperator      kernel;
   PetscInt          nfacets;
   HopsPAFacets     *facets; /* [nfacets] of the form's integrals over the boundary, after set-up */
-  /* of facets, which see cells' own entries where nodes hang, behind those that the kernel of the cells has; the
-     space's, or NULL */
+  /* of facets, which see cells' own entries where nodes hang, behind those that the kernel of the cells has;
+     the space's, or NULL */
   HopsHung              facethung;
   PetscReal            *xg, *yg; /* ghost and constrained parts of the L-vectors, and these, where the back end works */
   struct _HopsPATensor *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
