@@ -194,6 +194,9 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
   cells = fine->cells;
   if (!same) {
+    PetscCall(HopsSpaceCheckConforming(fine, "HopsSpaceCreateCoarse() on another mesh",
+                                       "have spaces on coarser meshes that HopsSpaceSetCoarse() tells of; lower orders on the same "
+                                       "mesh (-pc_hopsmg_coarsen p) need none"));
     PetscCall(HopsCheckPlex(dm, &dm, &dim));
     PetscCheck(dim == fine->dim, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
                "The coarse mesh has dimension %" PetscInt_FMT " and the fine one %" PetscInt_FMT
