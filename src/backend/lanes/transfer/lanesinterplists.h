@@ -165,7 +165,7 @@ template <class Back> struct HopsInterpLists {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Each owned unknown of `to` stays the target of one place; where this is not the only map some have none */
+  /* Each owned unknown of `to` stays the target of one place; where there are more maps some have none */
   static PetscErrorCode Writers(HopsSpace to, PetscBool partial, size_t n, int target[])
   {
     const HopsMemoryOps *memory = Back::Ops()->memory;
