@@ -36,6 +36,10 @@
   Their cells need the children on their own ranks, so distribute first and refine then. See
   `HopsSpaceCreateCoarse()` for the coarse spaces.
 
+  On adaptive meshes, with hanging nodes or without, and on meshes that were given as arrays, the levels are
+  the spaces that `HopsSpaceSetCoarse()` told. Lower orders need no telling. Cells may be on other ranks than
+  their parents then.
+
   The operator is discretised anew on each level: a constant coefficient is the same, a function is evaluated
   on the coarse mesh, values by cell are averaged over the children, and values at quadrature points, or of a
   `PetscDS` at its current state, are taken at the coarse points from the fine cells; between two of them it
@@ -52,9 +56,8 @@
   The object is a `PCMG`: after `PCSetUp()`, `PCMGGetSmoother()` and the like give access to all the levels.
 
 .seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`,
-`PCHopsMGSetCoarseMatType()`,
-          `PCHopsMGSetSinglePrecision()`, `PCHopsMGSetReverse()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`,
-          `MATPA`, `PCLOR`
+`PCHopsMGSetCoarseMatType()`, `PCHopsMGSetSinglePrecision()`, `PCHopsMGSetReverse()`, `PCHopsMGGetSpace()`,
+          `HopsSpaceSetCoarse()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
 M*/
 #define PCHOPSMG "hopsmg"
 

@@ -123,6 +123,7 @@ PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);
 PETSC_EXTERN PetscErrorCode DMSetHopsSpace(DM, HopsSpace);
 PETSC_EXTERN PetscErrorCode DMGetHopsSpace(DM, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceSetCoarse(HopsSpace, HopsSpace, PetscInt, const PetscInt[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceDestroy(HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceView(HopsSpace, PetscViewer);

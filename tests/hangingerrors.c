@@ -117,7 +117,6 @@ static PetscErrorCode Consumers(HopsSpace sp)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, one));
   PetscCall(MatPASetMass(A, one));
-  EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
   EXPECT("companions", HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &other), "from arrays|HopsSpaceSetCompanion()");
   PetscCall(HangCreate(2, M, PETSC_FALSE, 0, &m));
   PetscCall(HangList(&m, PETSC_FALSE));
@@ -125,7 +124,8 @@ static PetscErrorCode Consumers(HopsSpace sp)
   EXPECT("companions of another mesh", HopsSpaceSetCompanion(sp, curl), "ompanions");
   PetscCall(HopsSpaceDestroy(&curl));
   PetscCall(Create(2, FAULT_NONE, HOPS_H1, 2, &curl));
-  EXPECT("transfers", MatCreateHopsInterp(curl, sp, &D), "hanging nodes|-pc_type lor");
+  EXPECT("maps between meshes that nobody told of", MatCreateHopsInterp(curl, sp, &D),
+         save.dim == 2 ? "HopsSpaceSetCoarse()" : "dimension");
   PetscCall(HopsSpaceDestroy(&curl));
   PetscCall(HangDestroy(&m));
   m = save;
@@ -133,7 +133,8 @@ static PetscErrorCode Consumers(HopsSpace sp)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, i ? PCHOPSMG : PCPATCHFD));
-    EXPECT(i ? "multigrid" : "patches", PCSetUp(pc), "hanging nodes|-pc_type lor");
+    EXPECT(i ? "multigrid" : "patches", PCSetUp(pc),
+           i ? "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen|-pc_type lor" : "hanging nodes|-pc_type lor");
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));

@@ -301,7 +301,14 @@ static PetscErrorCode Refused(DM dm, DMLabel label)
 
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceCreateH1(dm, 2, label, 1, &one, &sp));
-  EXPECT("coarse spaces", HopsSpaceCreateCoarse(sp, NULL, 1, &other), "hanging nodes|-pc_type lor");
+  {
+    DM box;
+
+    PetscCall(CreateMesh(2, 3, &box));
+    EXPECT("coarse spaces on other meshes", HopsSpaceCreateCoarse(sp, box, 1, &other),
+           "hanging nodes|HopsSpaceSetCoarse()|-pc_hopsmg_coarsen p");
+    PetscCall(DMDestroy(&box));
+  }
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMCreateLabel(dm, "slave")); /* a hanging vertex, and not the edge that it hangs on */
   PetscCall(DMGetLabel(dm, "slave", &slave));
@@ -427,6 +434,16 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -dim 3 -turn -order 2 -own {{0 1}} -seed 4 -lor_pc_type bjacobi -backends host,base
 
+    test:
+      suffix: orders_2d
+      nsize: {{1 3}}
+      args: -dim 2 -roots 3,3 -finest 3 -part 0.5 -turn -order 4 -own {{0 1}} -pc_type hopsmg -pc_hopsmg_coarsen p
+
+    test:
+      suffix: orders_3d
+      nsize: {{1 4}}
+      args: -dim 3 -turn -order 3 -own {{0 1}} -seed 4 -pc_type hopsmg -pc_hopsmg_coarsen p
+
   test:
     suffix: gap
     args: -dim {{2 3}} -refine {{4}} -gap -malloc_dump 0
@@ -445,6 +462,11 @@ int main(int argc, char **argv)
     suffix: snes_3d
     args: -dim 3 -refine 13 -order 2 -snes -dm_mat_type pa -hops_residual {{0 1}} \
           -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -lor_pc_type lu
+    output_file: output/hangingplex_snes.out
+
+  test:
+    suffix: snes_orders
+    args: -dim 2 -refine 4 -order {{2 4}} -snes -dm_mat_type pa -pc_type hopsmg -pc_hopsmg_coarsen p -ksp_type cg -ksp_rtol 1e-12
     output_file: output/hangingplex_snes.out
 
   test:

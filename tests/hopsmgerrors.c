@@ -78,10 +78,10 @@ static PetscErrorCode Hierarchies(void)
   EXPECT("a mesh that was refined twice", PCSetUp(pc), "uniform refinement");
   EXPECT("a coarse space of higher order", HopsSpaceCreateCoarse(sp, NULL, 4, &other), "at most 3");
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &small));
-  EXPECT("coarsening of a space made from arrays", HopsSpaceCreateCoarse(small, NULL, 1, &other), "HopsSpaceCreateH1");
+  EXPECT("a DM below a space made from arrays", HopsSpaceCreateCoarse(small, dm, 1, &other), "HopsSpaceSetCoarse()");
   PetscCall(Operator(small, &B));
   PetscCall(Create(B, NULL, &pc));
-  EXPECT("arrays", PCSetUp(pc), "HopsSpaceCreateH1|PCLOR");
+  EXPECT("arrays", PCSetUp(pc), "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen p, ph or hp|-pc_type lor");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

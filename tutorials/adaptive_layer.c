@@ -2,7 +2,7 @@ static char help[] = "An adaptive mesh with hanging nodes, given as arrays, by h
 \n\
   -div(grad u) = f on a cube without one of its eighths (a square without a quarter), u = arctan(20 (r - 0.725)), r the\n\
   distance from the re-entrant corner. Cells that meet r = 0.725 are refined, level by level. octree.h stands for p4est:\n\
-  it gives nodes, masks and coordinates.\n\
+  it gives nodes, masks and coordinates. With -pc_type hopsmg the meshes of before are the levels of multigrid.\n\
 \n\
   -dim <d>         : dimension\n\
   -order <p>       : polynomial order\n\
@@ -11,7 +11,7 @@ static char help[] = "An adaptive mesh with hanging nodes, given as arrays, by h
   -output <file>   : writes the last solution for ParaView (.vtu)\n\n\
   Try: -order 4 -levels 4 -ksp_view -output layer.vtu\n\n";
 
-#include "octree.h"
+#include "octreeadapt.h"
 #include "tutorial.h"
 
 static PetscReal Radius(PetscInt dim, const PetscReal x[])
@@ -55,34 +55,42 @@ static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
 }
 
 /* The mesh with so many levels, and the space on it: this is all that differs from a uniform mesh. AMS needs
-   the nodes of H(curl)'s cells, without essential ones */
-static PetscErrorCode CreateSpace(HopsFamily family, PetscInt dim, PetscInt order, PetscInt levels, HopsSpace *space,
-                                  PetscInt *ncells)
+   the nodes of H(curl)'s cells, without essential ones; hopsmg the space of before, on the mesh of before */
+static PetscErrorCode CreateSpace(HopsFamily family, PetscInt dim, PetscInt order, PetscInt levels, HangMesh *mesh,
+                                  HopsSpace *space)
 {
   const PetscInt roots[3] = {2, 2, 2};
-  HangMesh       mesh;
+  HangMesh       before   = *mesh;
+  HopsSpace      coarse   = *space;
   HangArrays     a;
 
   PetscFunctionBeginUser;
-  PetscCall(HangCreate(dim, roots, PETSC_TRUE, levels, &mesh));
-  PetscCall(HangAdapt(&mesh, 0, levels, 0.0, Layer));
-  PetscCall(HangList(&mesh, PETSC_FALSE));
-  PetscCall(HangFamilyCreate(&mesh, family, order, NULL, Everywhere, -1, &a));
+  PetscCall(HangCreate(dim, roots, PETSC_TRUE, levels, mesh));
+  PetscCall(HangAdapt(mesh, 0, levels, 0.0, Layer));
+  PetscCall(HangList(mesh, PETSC_FALSE));
+  PetscCall(HangFamilyCreate(mesh, family, order, NULL, Everywhere, -1, &a));
   PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, family, dim, order, a.nc, a.owned, a.nodes, a.masks, order,
                                               a.coords, a.ness, a.ess, space));
-  *ncells = mesh.n;
+  if (family == HOPS_H1 && coarse) {
+    PetscInt n = 0, *relations;
+
+    PetscCall(HangRelations(&before, mesh, a.first, a.nc, &n, &relations));
+    PetscCall(HopsSpaceSetCoarse(*space, coarse, n, relations));
+    PetscCall(PetscFree(relations));
+  }
+  PetscCall(HopsSpaceDestroy(&coarse)); /* the new space keeps it */
+  PetscCall(HangDestroy(&before));
   PetscCall(HangArraysDestroy(&a));
   if (family == HOPS_HCURL) {
     HopsSpace nodes;
 
-    PetscCall(HangFamilyCreate(&mesh, HOPS_H1, order, NULL, NULL, -1, &a));
+    PetscCall(HangFamilyCreate(mesh, HOPS_H1, order, NULL, NULL, -1, &a));
     PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, dim, order, a.nc, a.owned, a.nodes, a.masks, order,
                                                 a.coords, 0, NULL, &nodes));
     PetscCall(HopsSpaceSetCompanion(*space, nodes));
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(HangArraysDestroy(&a));
   }
-  PetscCall(HangDestroy(&mesh));
   PetscFunctionReturn(0);
 }
 
@@ -93,6 +101,8 @@ int main(int argc, char **argv)
   char              output[PETSC_MAX_PATH_LEN];
   PetscBool         write, maxwell = PETSC_FALSE;
   HopsCoefficient   kappa;
+  HangMesh          mesh  = {0};
+  HopsSpace         space = NULL;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "An adaptive mesh", NULL);
@@ -104,14 +114,14 @@ int main(int argc, char **argv)
   PetscOptionsEnd();
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &kappa));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "   cells  unknowns  iterations     L2 error\n"));
+  PetscCall(CreateSpace(maxwell ? HOPS_HCURL : HOPS_H1, dim, order, 0, &mesh, &space));
   for (PetscInt l = 1; l <= levels; ++l) {
-    PetscInt  ncells = 0, N, its;
+    PetscInt  N, its;
     PetscReal error;
-    HopsSpace space;
     Mat       A;
     Vec       x, b;
 
-    PetscCall(CreateSpace(maxwell ? HOPS_HCURL : HOPS_H1, dim, order, l, &space, &ncells));
+    PetscCall(CreateSpace(maxwell ? HOPS_HCURL : HOPS_H1, dim, order, l, &mesh, &space));
     PetscCall(HopsSpaceGetSizes(space, NULL, &N));
     PetscCall(MatCreatePA(space, &A));
     if (maxwell) {
@@ -125,14 +135,15 @@ int main(int argc, char **argv)
     PetscCall(MatPALiftEssential(A, b));
     PetscCall(Solve(A, b, x, &its));
     PetscCall(HopsSpaceComputeL2Error(space, x, maxwell ? E : U, NULL, &error));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT "%10" PetscInt_FMT "%12" PetscInt_FMT "%13.3e\n", ncells, N, its,
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT "%10" PetscInt_FMT "%12" PetscInt_FMT "%13.3e\n", mesh.n, N, its,
                           (double)error));
     if (write && l == levels) PetscCall(HopsSpaceViewVTU(space, x, maxwell ? "E" : "u", output));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&b));
     PetscCall(MatDestroy(&A));
-    PetscCall(HopsSpaceDestroy(&space));
   }
+  PetscCall(HopsSpaceDestroy(&space));
+  PetscCall(HangDestroy(&mesh));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(PetscFinalize());
   return 0;
@@ -148,6 +159,10 @@ int main(int argc, char **argv)
     test:
       suffix: 2d
       args: -dim 2 -order 4 -levels 4
+
+    test:
+      suffix: multigrid
+      args: -dim 2 -order 4 -levels 4 -pc_type hopsmg -mg_levels_ksp_max_it 3
 
     test:
       suffix: 3d

@@ -1,11 +1,10 @@
 /* Functions from one adaptive mesh to the next: cells that were kept, halved, or made one of their halves. */
 #include <hops/private/hopsadaptimpl.h>
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsnestedimpl.h>
 #include <petscblaslapack.h>
 
 const char *const HopsTransferTypes[] = {"nodal", "l2", "HopsTransferType", "HOPS_TRANSFER_", NULL};
-
-#define HOPS_RELATION 3 /* numbers of a relation: new cell, old cell, child */
 
 /* Matrices [P new][P old] along a direction: of a kept cell; to the lower and upper child of an old cell;
    from these to their parent, by its nodes or by L2 */
@@ -111,18 +110,6 @@ static PetscErrorCode MatricesCreate(PetscInt Pold, PetscInt P, HopsTransferType
 
 /* --------------------------------------- old cells, which come --------------------------------------- */
 
-/* Corners of a cell of a space, corner[2^dim][dim] */
-static void Corners(HopsSpace sp, PetscInt c, PetscReal corner[])
-{
-  const PetscInt ng = HopsPower(sp->gorder + 1, sp->dim), nv = 1 << sp->dim;
-  PetscReal      x[8];
-
-  for (PetscInt d = 0; d < sp->dim; ++d) {
-    HopsCellCorners(sp->dim, sp->gorder + 1, sp->X + (c * sp->dim + d) * ng, x);
-    for (PetscInt v = 0; v < nv; ++v) corner[v * sp->dim + d] = x[v];
-  }
-}
-
 /* have[n][ne + 2^dim dim]: values and corners of the old cells of relations */
 static PetscErrorCode BringCells(HopsSpace old, PetscInt part, Vec x, PetscInt n, const PetscInt relations[], PetscReal *have[])
 {
@@ -133,7 +120,6 @@ static PetscErrorCode BringCells(HopsSpace old, PetscInt part, Vec x, PetscInt n
   PetscInt        *cells;
   HopsHanging      h = {0};
   MPI_Datatype     unit;
-  PetscLayout      layout;
   PetscSF          sf;
 
   PetscFunctionBegin;
@@ -148,99 +134,25 @@ static PetscErrorCode BringCells(HopsSpace old, PetscInt part, Vec x, PetscInt n
     PetscReal *u = mine + (old->cell[c] - old->cstart) * size;
 
     HopsGatherCell(old, c, &h, a, xg, u);
-    Corners(old, c, corner);
+    PetscCall(HopsSpaceGetCorners(old, c, corner));
     for (PetscInt i = 0; i < size - old->ne; ++i) u[old->ne + i] = corner[i];
   }
   PetscCall(HopsHostVecRestorePartRead(x, part, &a));
   for (PetscInt i = 0; i < n; ++i) cells[i] = relations[i * HOPS_RELATION + 1];
-  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)old), old->ncaller, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)old), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, cells));
+  PetscCall(HopsSpaceCreateCellSF(old, n, cells, NULL, &sf));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)size, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFBcastBegin(sf, unit, mine, *have, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, unit, mine, *have, MPI_REPLACE));
   PetscCallMPI(MPI_Type_free(&unit));
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree2(xg, cells));
   PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------- relations ------------------------------------------- */
-
-/* child: -1 kept; k the new cell is child k; -2 - k the old one is child k. Bits of k are the caller's
-   directions, of which a turned space has the first two exchanged */
-static inline PetscInt ChildOf(HopsSpace sp, PetscInt child)
-{
-  const PetscInt k = child >= 0 ? child : -2 - child;
-
-  return sp->turned ? (k & 4) | (k & 1) << 1 | (k >> 1 & 1) : k;
-}
-
-/* Numbers in their ranges, and each new cell made once, of all parts */
-static PetscErrorCode CheckRelations(HopsSpace old, HopsSpace sp, PetscInt n, const PetscInt relations[])
-{
-  const PetscInt nv = 1 << sp->dim, all = (1 << nv) - 1;
-  PetscInt       N                    = old->ncaller, *parts;
-  char           why[HOPS_WHY_LENGTH] = "";
-
-  PetscFunctionBegin;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscCall(PetscCalloc1(sp->ncaller, &parts));
-  for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt c = relations[i * HOPS_RELATION], o = relations[i * HOPS_RELATION + 1], k = relations[i * HOPS_RELATION + 2];
-
-    if (c < 0 || c >= sp->ncaller || o < 0 || o >= N || k >= nv || k < -1 - nv) {
-      PetscCall(HopsRefuse(why,
-                           "Relation %" PetscInt_FMT " is of new cell %" PetscInt_FMT " of %" PetscInt_FMT
-                           " on its rank, old cell %" PetscInt_FMT " of %" PetscInt_FMT " of all ranks, and child %" PetscInt_FMT
-                           ", which must be -1 (kept), 0 to %" PetscInt_FMT " (refined) or -2 to %" PetscInt_FMT " (coarsened)",
-                           i, c, sp->ncaller, o, N, k, nv - 1, -1 - nv));
-      continue;
-    }
-    if (k >= -1 ? parts[c] : parts[c] >> (-2 - k) & 1)
-      PetscCall(HopsRefuse(why, "New cell %" PetscInt_FMT " is made twice, the second time by relation %" PetscInt_FMT, c, i));
-    parts[c] |= k >= -1 ? all : 1 << (-2 - k);
-  }
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    if (parts[sp->cell[c] - sp->cstart] != all)
-      PetscCall(HopsRefuse(why,
-                           "New cell %" PetscInt_FMT " is made of %s old cells: give one relation for a cell that was kept or "
-                           "refined, and %" PetscInt_FMT " for one that was coarsened",
-                           sp->cell[c] - sp->cstart, parts[sp->cell[c] - sp->cstart] ? "too few" : "no", nv));
-  PetscCall(PetscFree(parts));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_WRONG, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscReal Apart(PetscInt dim, const PetscReal a[], const PetscReal b[])
-{
-  const PetscReal *const x[2] = {a, b};
-
-  return HopsDiameter(dim, 2, x);
-}
-
-/* A cell that was kept has its corners. A child has one of its parent's, and those beside it are near the
-   middles of the parent's edges, whatever is curved */
-static PetscBool Fits(PetscInt dim, PetscInt child, PetscInt k, const PetscReal fine[], const PetscReal coarse[])
-{
-  PetscReal size = 0.0;
-
-  for (PetscInt v = 1; v < (1 << dim); ++v) size = PetscMax(size, Apart(dim, coarse, coarse + v * dim));
-  for (PetscInt v = 0; v < (1 << dim); ++v)
-    if ((child == -1 || v == k) && !(Apart(dim, fine + v * dim, coarse + v * dim) <= 1e-5 * size)) return PETSC_FALSE;
-  for (PetscInt d = 0; d < dim && child != -1; ++d) {
-    const PetscReal *x = coarse + k * dim, *y = coarse + (k ^ 1 << d) * dim;
-    PetscReal        mid[3];
-
-    for (PetscInt a = 0; a < dim; ++a) mid[a] = 0.5 * (x[a] + y[a]);
-    if (!(Apart(dim, fine + (k ^ 1 << d) * dim, mid) <= 0.3 * Apart(dim, x, y))) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
+/* ---------------------------------------- new cells, of these ---------------------------------------- */
 
 /* v[ncaller][ne]: the values of new cells, in their own nodes; why[]: what does not lie as relations say */
 static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, PetscInt n, const PetscInt relations[],
@@ -255,13 +167,13 @@ static PetscErrorCode MakeCells(HopsSpace old, HopsSpace sp, const Matrices *m, 
   for (PetscInt c = 0; c < sp->ncaller; ++c) where[c] = -1; /* of an overlap: no cell of the space */
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt   c = relations[i * HOPS_RELATION], child = relations[i * HOPS_RELATION + 2], k = ChildOf(old, child);
+    const PetscInt   c = relations[i * HOPS_RELATION], child = relations[i * HOPS_RELATION + 2], k = HopsRelationChild(old, child);
     const PetscReal *u = have + i * size, *ends = u + old->ne;
     const PetscReal *M[3];
 
     if (where[c] < 0) continue;
-    Corners(sp, where[c], corner);
-    if (!Fits(dim, child, k, child >= -1 ? corner : ends, child >= -1 ? ends : corner))
+    PetscCall(HopsSpaceGetCorners(sp, where[c], corner));
+    if (!HopsRelationFits(dim, child, k, child >= -1 ? corner : ends, child >= -1 ? ends : corner))
       PetscCall(HopsRefuse(why,
                            "New cell %" PetscInt_FMT " and old cell %" PetscInt_FMT " do not lie as child %" PetscInt_FMT
                            " says (-1 kept, 0, 1, ... refined, -2, -3, ... coarsened; bit d of the child, or of -2 - child, is its "
@@ -391,7 +303,7 @@ PetscErrorCode HopsSpaceTransfer(HopsSpace old, Vec x, HopsSpace space, HopsTran
   PetscCall(PetscLogEventBegin(HopsEvent.transfer, old, x, y, 0));
   PetscCall(HopsSpaceBringMesh(old));
   PetscCall(HopsSpaceBringMesh(space));
-  PetscCall(CheckRelations(old, space, n, relations));
+  PetscCall(HopsRelationsCheck(old, space, n, relations));
   PetscCall(MatricesCreate(old->order + 1, space->order + 1, type, &m));
   for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
     PetscCall(BringCells(old, part, x, n, relations, &have));

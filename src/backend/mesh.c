@@ -34,7 +34,7 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
       PetscCall((*be->memory->Malloc)(nr, (void **)&sp->brestr));
       PetscCall((*be->memory->Copy)(NULL, sp->brestr, sp->restr, nr, HOPS_COPY_IN));
     }
-    if (!sp->bX) {
+    if (!sp->bX && sp->X) { /* a view of cells has none */
       PetscCall((*be->memory->Malloc)(nx, (void **)&sp->bX));
       PetscCall((*be->memory->Copy)(NULL, sp->bX, sp->X, nx, HOPS_COPY_IN));
     }

@@ -6,7 +6,7 @@
 static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine,
                                       HopsCoefficient *out)
 {
-  const PetscInt nc = cf->nc, nchild = HopsPower(n->nhalf, n->dim);
+  const PetscInt nc = cf->nc;
   PetscScalar   *v;
 
   PetscFunctionBegin;
@@ -15,7 +15,8 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
   PetscCall(PetscCalloc1(coarse->ncaller * nc, &v));
   for (PetscInt f = 0; f < n->nfine; ++f)
     for (PetscInt k = 0; k < nc; ++k)
-      v[(coarse->cell[n->parent[f]] - coarse->cstart) * nc + k] += cf->values[(fine->cell[f] - fine->cstart) * nc + k] / nchild;
+      v[(coarse->cell[n->parent[f]] - coarse->cstart) * nc + k] +=
+        cf->values[(fine->cell[f] - fine->cstart) * nc + k] / HopsPower(HopsNestedHalves(n, f), n->dim);
   PetscCall(HopsCoefficientCreateCell(coarse, nc, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,7 +139,7 @@ static PetscErrorCode HopsCoarsenFunction(HopsCoefficient cf, HopsCoefficient *o
   halves has h[q] = -1 and lies inside of the lower one, at pts[at[q]], and inside of the upper one, at
   pts[npts - 1 - at[q]].
 */
-static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts,
+static PetscErrorCode HopsChildPoints(PetscInt nhalf, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts,
                                       PetscReal pts[])
 {
   PetscReal *y;
@@ -147,7 +148,7 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(rule->Q, &y));
   for (PetscInt q = 0; q < rule->Q; ++q) {
-    h[q] = HopsNestedHalf(n, rule->points[q], &y[q]);
+    h[q] = HopsNestedHalf(nhalf, rule->points[q], &y[q]);
     if (1.0 - PetscAbsReal(y[q]) < PETSC_SQRT_MACHINE_EPSILON) {
       y[q] = 1.0 - HOPS_BASIS_INSET;
       h[q] = -1;
@@ -168,24 +169,23 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the children at the coarse rule's points, a run of fine cells at a time */
-static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
-                                        HopsCoefficient *out)
+/* v: the values of those fine cells that are children, nhalf a direction, at the coarse rule's points, a run
+   of cells at a time */
+static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n, PetscInt nhalf, HopsSpace coarse, HopsSpace fine,
+                                         PetscInt q_1d, PetscScalar v[])
 {
   const PetscInt dim = n->dim, nq = HopsPower(q_1d, dim), nc = cf->nc;
   PetscInt      *h, *at, npts                                = 0;
   PetscReal     *pts;
   HopsBasis      rule, basis;
   PetscReal     *work = NULL;
-  PetscScalar   *v;
   size_t         size = 0;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(2, q_1d, PETSC_FALSE, &rule));
   PetscCall(PetscMalloc3(q_1d, &h, q_1d, &at, 2 * q_1d, &pts));
-  PetscCall(HopsChildPoints(n, &rule, h, at, &npts, pts));
+  PetscCall(HopsChildPoints(nhalf, &rule, h, at, &npts, pts));
   PetscCall(HopsBasisCreateAtPoints(fine->order + 1, npts, pts, &basis));
-  PetscCall(PetscCalloc1(coarse->ncaller * nq * nc, &v));
   for (PetscInt first = 0; first < n->nfine; first += 64) {
     const PetscInt run = PetscMin(64, n->nfine - first);
     HopsValues     val;
@@ -204,7 +204,7 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
           i[a & 3] = a & 4 ? npts - 1 - k : k;
           if (between) nsides *= 2;
         }
-        if (half != n->half[f]) continue;
+        if (half != n->half[f] || HopsNestedHalves(n, f) != nhalf) continue;
         {
           const PetscReal *from = val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride;
           PetscScalar     *to   = v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc;
@@ -213,12 +213,25 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
         }
       }
   }
-  PetscCall(HopsCoefficientCreateQuadrature(coarse, nc, q_1d, v, out));
-  PetscCall(PetscFree(v));
   PetscCall(PetscFree(work));
   PetscCall(PetscFree3(h, at, pts));
   PetscCall(HopsBasisDestroy(&rule));
   PetscCall(HopsBasisDestroy(&basis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where cells were refined and others kept, of both */
+static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
+                                        HopsCoefficient *out)
+{
+  PetscScalar *v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(coarse->ncaller * HopsPower(q_1d, n->dim) * cf->nc, &v));
+  PetscCall(HopsSampleChildren(cf, n, n->nhalf, coarse, fine, q_1d, v));
+  if (n->given) PetscCall(HopsSampleChildren(cf, n, 1, coarse, fine, q_1d, v));
+  PetscCall(HopsCoefficientCreateQuadrature(coarse, cf->nc, q_1d, v, out));
+  PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,7 +251,13 @@ PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, H
       (n->same && (cf->func || HopsCoefficientIsCell(cf) || cf->q_1d))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
-  } else if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(cf->func || !n->apart, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+             "A coefficient of values by cell, at points, or of a PetscDS goes to coarser meshes on the ranks of its cells, and "
+             "some "
+             "cells are on other ranks than their parents: give a function of position, or partition the meshes alike");
+  if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
   else if (HopsCoefficientIsCell(cf)) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
   else PetscCall(HopsCoarsenSample(cf, n, coarse, fine, q_1d, out));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -77,6 +77,9 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   PetscCall(HopsSpaceResetBackend(sp));
   PetscCall(PetscFree(sp->context));
   for (PetscInt f = 0; f < 4; ++f) PetscCall(HopsSpaceDestroy(&sp->companion[f]));
+  PetscCall(HopsSpaceDestroy(&sp->mesh));
+  PetscCall(HopsSpaceDestroy(&sp->coarse));
+  PetscCall(PetscFree2(sp->coarsecell, sp->coarsechild));
   PetscCall(DMLabelDestroy(&sp->label));
   PetscCall(PetscFree(sp->values));
   PetscCall(PetscFree(sp->fixed));

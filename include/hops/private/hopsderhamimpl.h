@@ -136,10 +136,10 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, 
                                                           const PetscInt ess[], PetscBool check, HopsSpace *);
 /* src/space/arrays/hangingcheck.c: masks of the caller's cells become hang[], in the normal form;
    collective */
-PETSC_INTERN PetscErrorCode HopsArraysSetMasks(HopsSpace, const unsigned short masks[]);
-/* HopsArraysCheck() of a space with masks, whose apart[] it makes, as keys */
+PETSC_INTERN PetscErrorCode HopsArraysSetMasks(HopsSpace, const unsigned short masks[], PetscBool check);
+/* HopsArraysCheck() of a space with masks, whose apart[] it makes, as keys; without check nothing else */
 PETSC_INTERN PetscErrorCode HopsArraysCheckHanging(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
-                                                   PetscSF keys);
+                                                   PetscSF keys, PetscBool check);
 /* What HopsArraysCheck() has besides. Lattices that are left-handed, out of order or equispaced; the lattice
    x[P^dim][dim] of a cell; half the size of the box around it; is an unknown of a cell given more
    often than there may be cells? */

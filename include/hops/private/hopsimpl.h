@@ -84,8 +84,13 @@ struct _p_HopsSpace {
   PetscInt      nv, *values;
   PetscInt      nfixed, *fixed; /* essential points, where the numbering is hops' own, else NULL */
   PetscBool     hassection;     /* the DM has the section of that numbering (HopsSpaceGetDM()) */
-  HopsSpace     companion[4];   /* of a space from arrays, by family: those that the user gave */
-  PetscInt      nquad[2];       /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
+  HopsSpace     mesh;           /* of a lower order: the space whose cells, by their numbers, it has; else NULL */
+  /* HopsSpaceSetCoarse(): the space below, and of each of the caller's cells [ncaller] the cell in which it
+     lies, among those of all ranks, and which child of it it is; -1: the same */
+  HopsSpace coarse;
+  PetscInt *coarsecell, *coarsechild;
+  HopsSpace companion[4]; /* of a space from arrays, by family: those that the user gave */
+  PetscInt  nquad[2];     /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
   /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is
      0 */
   HopsBasis             rule[2];

@@ -9,13 +9,17 @@
   where the back end works, the rest in the process's memory.
 */
 struct _HopsInterpData {
-  PetscBool            prolong; /* the coarse space gives the sources */
-  PetscInt             dim, ncoarse, nfine;
-  PetscInt             nhalf, pc, pf;   /* children per direction; orders of both spaces */
-  const int           *crestr, *frestr; /* element restrictions */
-  const PetscInt      *parent;          /* [nfine] */
-  const unsigned char *half, *axis;     /* [nfine], [nfine][dim] */
-  const PetscReal     *A;               /* [M][N]: values at M targets of the functions of N sources, per direction */
+  PetscBool prolong; /* the coarse space gives the sources */
+  /* of several maps one, of some cells, and of a coarse cell maybe of some children: numbers in frestr[] that
+     are no owned unknown are no targets, and others maybe another map's */
+  PetscBool             partial;
+  PetscInt              dim, ncoarse, nfine;
+  PetscInt              nhalf, pc, pf;   /* children per direction; orders of both spaces */
+  const int            *crestr, *frestr; /* element restrictions */
+  const PetscInt       *parent;          /* [nfine] */
+  const unsigned char  *half, *axis;     /* [nfine], [nfine][dim] */
+  const unsigned short *hang;            /* [ncoarse] masks of coarse cells, of sources that list their parents' nodes; or NULL */
+  const PetscReal      *A;               /* [M][N]: values at M targets of the functions of N sources, per direction */
 };
 
 /* Where node ijk of a child lies in the macro cell, whose nodes have the coarse cell's directions */

@@ -5,11 +5,12 @@
 #include <hops/private/hopsinterpimpl.h>
 
 /*
-  A fine space and a coarse one, either on the same mesh (lower order) or on the mesh of which the fine one is
-  the uniform refinement. Along direction d of the coarse cell the child fills the lower or the upper half,
-  and runs along one of its own directions, forwards or backwards. Node picture of the macro cell that the
-  children of a coarse cell form (2D, fine order 2): its nodes are numbered in the coarse cell's directions, x
-  fastest, those between children once.
+  A fine space and a coarse one: on the same mesh (lower order), on the mesh of which the fine one is the
+  uniform refinement, or on one of which some cells were refined and others kept (HopsSpaceSetCoarse()). Along
+  direction d of the coarse cell the child fills the lower or the upper half, and runs along one of its own
+  directions, forwards or backwards. Node picture of the macro cell that the children of a coarse cell form
+  (2D, fine order 2): its nodes are numbered in the coarse cell's directions, x fastest, those between
+  children once.
 
      20--21--22--23--24
      |       |       |
@@ -26,11 +27,21 @@ typedef struct {
   PetscInt       dim, ncoarse, nfine;
   PetscBool      same;   /* the same mesh */
   PetscInt       nhalf;  /* children per direction: 1 or 2 */
-  PetscInt      *parent; /* [nfine] coarse cell */
+  PetscInt      *parent; /* [nfine] coarse cell; -1: another rank's */
   unsigned char *half;   /* [nfine] bit d: the upper half in the coarse cell's direction d */
   unsigned char *axis;   /* [nfine][dim] the child's direction along the coarse direction d; plus 4 where it runs backwards */
-  PetscInt      *child;  /* [ncoarse][nhalf^dim] fine cell of each half */
+  PetscInt      *child;  /* [ncoarse][nhalf^dim] fine cell of each half; not where `given` */
+  PetscBool      given;  /* some cells were refined and others kept, and the next two are there */
+  PetscBool     *kept;   /* [nfine] is it the coarse cell itself? */
+  PetscInt      *number; /* [nfine] the coarse cell among those of all ranks */
+  PetscBool      apart;  /* some rank has cells whose parents are others' */
 } HopsNested;
+
+/* children per direction of the coarse cell in which fine cell f lies */
+static inline PetscInt HopsNestedHalves(const HopsNested *n, PetscInt f)
+{
+  return n->given && n->kept[f] ? 1 : n->nhalf;
+}
 
 /* refuses meshes that are not nested, and children on other ranks than their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
@@ -50,13 +61,39 @@ static inline PetscInt HopsNestedNode(const HopsNested *n, PetscInt order, Petsc
 
 /* the half of a macro cell's direction in which the point x of [-1,1] lies, and where; 0 belongs to the lower
    half */
-static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscReal *y)
+static inline PetscInt HopsNestedHalf(PetscInt nhalf, PetscReal x, PetscReal *y)
 {
-  const PetscInt h = n->nhalf == 2 && x > 0.0 ? 1 : 0;
+  const PetscInt h = nhalf == 2 && x > 0.0 ? 1 : 0;
 
-  *y = n->nhalf == 2 ? (h ? 2.0 * x - 1.0 : 2.0 * x + 1.0) : x;
+  *y = nhalf == 2 ? (h ? 2.0 * x - 1.0 : 2.0 * x + 1.0) : x;
   return h;
 }
+
+/* The space whose mesh a space of lower order has, cell by cell */
+static inline HopsSpace HopsSpaceMesh(HopsSpace sp)
+{
+  return sp->mesh ? sp->mesh : sp;
+}
+
+/* src/space/hierarchy/relation.c: how cells of a mesh came about from those of another one, as the notes of
+   HopsSpaceTransfer() have it: rows of three numbers, a cell, one among those of all ranks, and the child */
+#define HOPS_RELATION 3
+/* numbers in their ranges, and each cell of sp made once, of all parts; collective */
+PETSC_INTERN PetscErrorCode HopsRelationsCheck(HopsSpace old, HopsSpace sp, PetscInt n, const PetscInt relations[]);
+/* which child: bits of the space's directions */
+PETSC_INTERN PetscInt HopsRelationChild(HopsSpace, PetscInt child);
+/* corners of a cell, corner[2^dim][dim]; do those of a child, or of the same cell, lie so in a coarse one? */
+PETSC_INTERN PetscErrorCode HopsSpaceGetCorners(HopsSpace, PetscInt c, PetscReal corner[]);
+PETSC_INTERN PetscBool HopsRelationFits(PetscInt dim, PetscInt child, PetscInt k, const PetscReal fine[], const PetscReal coarse[]);
+/* leaves are n cells among those of all ranks, roots a rank's cells in its caller's order; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateCellSF(HopsSpace, PetscInt n, const PetscInt cells[], PetscInt *first, PetscSF *);
+
+/* src/space/hierarchy/cellview.c: the same unknowns on other cells, n of those of all ranks; cell[c] is a
+   place in the list. Collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateCellView(HopsSpace, PetscInt n, const PetscInt cells[], HopsSpace *view);
+
+/* src/space/arrays/lowerorder.c: a space from arrays, at a lower order; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt order, HopsSpace *lower);
 
 /* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential
    boundary and element maps from the fine one */
@@ -69,5 +106,6 @@ PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *
                                                     const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
-PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *); /* borrowed */
+/* borrowed; refuses maps that are not one kernel of the spaces' own cells */
+PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *);
 PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);

@@ -1,15 +1,6 @@
 /* MATHOPSINTERP: values of the functions of one space at the nodes of another one that is nested with it. */
-#include <hops/private/hopsnestedimpl.h>
-#include <hops/private/hopsmatimpl.h>
+#include "interpimpl.h"
 #include <petsc/private/matimpl.h>
-
-typedef struct {
-  HopsSpace         from, to;
-  PetscBool         prolong; /* `from` is the coarse space */
-  HopsInterpolation kernel;
-  PetscInt          M, N;    /* nodes per direction of a macro cell of `to` and `from` */
-  PetscReal        *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
-} Mat_HopsInterp;
 
 /* ------------------------------------------- set-up ------------------------------------------- */
 
@@ -17,9 +8,9 @@ typedef struct {
   A[M][N]: the coarse functions at the nodes of the macro cell of children (prolongation), or the children's
   functions, numbered over the macro cell, at the coarse nodes (evaluation).
 */
-static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscInt pf, PetscBool prolong, PetscReal A[])
+PetscErrorCode HopsInterpMatrix(PetscInt nhalf, PetscInt pc, PetscInt pf, PetscBool prolong, PetscReal A[])
 {
-  const PetscInt M = n->nhalf * pf + 1, N = pc + 1;
+  const PetscInt M = nhalf * pf + 1, N = pc + 1;
   PetscReal     *zc, *zf, *w;
   HopsBasis      b;
 
@@ -29,8 +20,8 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
   PetscCall(HopsGLL(pf + 1, zf, w));
   if (prolong) {
     for (PetscInt m = 0; m < M; ++m) {
-      const PetscInt  h = PetscMin(m / pf, n->nhalf - 1);
-      const PetscReal y = zf[m - h * pf], x = n->nhalf == 1 ? y : 0.5 * (y + (h ? 1.0 : -1.0));
+      const PetscInt  h = PetscMin(m / pf, nhalf - 1);
+      const PetscReal y = zf[m - h * pf], x = nhalf == 1 ? y : 0.5 * (y + (h ? 1.0 : -1.0));
 
       PetscCall(HopsBasisCreateAtPoints(N, 1, &x, &b));
       PetscCall(PetscArraycpy(A + m * N, b.B, N));
@@ -40,7 +31,7 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
     PetscCall(PetscArrayzero(A, N * M));
     for (PetscInt i = 0; i < N; ++i) {
       PetscReal      y;
-      const PetscInt h = HopsNestedHalf(n, zc[i], &y);
+      const PetscInt h = HopsNestedHalf(nhalf, zc[i], &y);
 
       PetscCall(HopsBasisCreateAtPoints(pf + 1, 1, &y, &b));
       PetscCall(PetscArraycpy(A + i * M + h * pf, b.B, pf + 1));
@@ -51,30 +42,66 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSpace to)
+/* All cells of both spaces, where they lie in each other by one rule */
+static PetscErrorCode HopsInterpSetUpAll(Mat_HopsInterp *in, const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
-  HopsSpace        coarse = in->prolong ? from : to, fine = in->prolong ? to : from;
-  HopsNested       n;
   HopsInterpData   d;
   const PetscReal *X;
   PetscReal       *A;
 
   PetscFunctionBegin;
-  PetscCall(HopsNestedCreate(coarse, fine, &n));
-  in->M = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
-  in->N = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
   PetscCall(PetscMalloc1(in->M * in->N, &A));
-  PetscCall(HopsInterpMatrix(&n, coarse->order, fine->order, in->prolong, A));
-  d = (HopsInterpData){in->prolong, n.dim,    n.ncoarse, n.nfine, n.nhalf, coarse->order, fine->order, NULL,
-                       NULL,        n.parent, n.half,    n.axis,  A};
-  PetscCall(HopsSpaceSetUpBackend(from));
+  PetscCall(HopsInterpMatrix(n->nhalf, coarse->order, fine->order, in->prolong, A));
+  d = (HopsInterpData){.prolong = in->prolong,
+                       .dim     = n->dim,
+                       .ncoarse = n->ncoarse,
+                       .nfine   = n->nfine,
+                       .nhalf   = n->nhalf,
+                       .pc      = coarse->order,
+                       .pf      = fine->order,
+                       .parent  = n->parent,
+                       .half    = n->half,
+                       .axis    = n->axis,
+                       .A       = A};
+  PetscCall(HopsSpaceSetUpBackend(in->from));
   PetscCall(HopsSpaceGetBackendMesh(coarse, &d.crestr, &X));
   PetscCall(HopsSpaceGetBackendMesh(fine, &d.frestr, &X));
-  PetscCall((*from->backend->InterpCreate)(from, to, &d, &in->kernel));
-  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscReal), (void **)&in->xg));
-  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscReal), (void **)&in->yg));
-  PetscCall((*from->backend->vector->Zero)(PETSC_DOUBLE, from->nL - from->nT, in->xg));
+  PetscCall((*in->from->backend->InterpCreate)(in->from, in->to, &d, &in->kernel[0]));
+  in->nkernels = 1;
+  PetscCall(HopsSpaceReference(in->from));
+  in->source = in->from;
   PetscCall(PetscFree(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in)
+{
+  const HopsBackendOps *be     = in->from->backend;
+  HopsSpace             coarse = in->prolong ? in->from : in->to, fine = in->prolong ? in->to : in->from;
+  HopsNested            n;
+  PetscInt              others;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNestedCreate(coarse, fine, &n));
+  in->M       = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
+  in->N       = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
+  in->general = !coarse->dm || !fine->dm || coarse->hanging || fine->hanging || n.given ? PETSC_TRUE : PETSC_FALSE;
+  if (in->general) {
+    HopsInterpCells x;
+
+    PetscCheck(in->prolong, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+               "Spaces from arrays or with hanging nodes have prolongations, no evaluations at nodes of a coarser space: use "
+               "HopsSpaceTransfer()");
+    PetscCall(HopsInterpCellsCreate(&n, coarse, fine, &x));
+    PetscCall(HopsInterpSetUpCells(in, &x));
+    PetscCall(HopsSpaceReference(x.coarse));
+    in->source = x.coarse;
+    PetscCall(HopsInterpCellsDestroy(&x));
+  } else PetscCall(HopsInterpSetUpAll(in, &n, coarse, fine));
+  others = HopsSpaceNumOthers(in->source);
+  PetscCall((*be->memory->Malloc)(others * sizeof(PetscReal), (void **)&in->xg));
+  PetscCall((*be->memory->Malloc)(others * sizeof(PetscReal), (void **)&in->yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, others, in->xg));
   PetscCall(HopsNestedDestroy(&n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,7 +112,7 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
 static PetscErrorCode HopsInterpForward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
 {
   Mat_HopsInterp  *in = (Mat_HopsInterp *)P->data;
-  HopsSpace        sp = in->from;
+  HopsSpace        sp = in->source;
   const PetscReal *xa;
   PetscReal       *ya;
 
@@ -93,10 +120,13 @@ static PetscErrorCode HopsInterpForward(Mat P, PetscInt part, Vec x, Vec y, Pets
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
   PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
   PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  if (in->general && !add) PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, in->to->nT, ya)); /* essential ones stay so */
   PetscCall(HopsProlongBegin(sp->P, xa, in->xg));
-  PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
+  for (PetscInt k = 0; k < in->nkernels; ++k)
+    PetscCall((*in->kernel[k]->ops->Apply)(in->kernel[k], PETSC_TRUE, xa, in->xg, ya, add));
   PetscCall(HopsProlongEnd(sp->P, xa, in->xg));
-  PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
+  for (PetscInt k = 0; k < in->nkernels; ++k)
+    PetscCall((*in->kernel[k]->ops->Apply)(in->kernel[k], PETSC_FALSE, xa, in->xg, ya, add));
   PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
   PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
@@ -107,7 +137,7 @@ static PetscErrorCode HopsInterpForward(Mat P, PetscInt part, Vec x, Vec y, Pets
 static PetscErrorCode HopsInterpBackward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
 {
   Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
-  HopsSpace             sp = in->from;
+  HopsSpace             sp = in->source;
   const HopsBackendOps *be = sp->backend;
   const PetscReal      *xa;
   PetscReal            *ya;
@@ -117,10 +147,12 @@ static PetscErrorCode HopsInterpBackward(Mat P, PetscInt part, Vec x, Vec y, Pet
   PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
   PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   if (!add) PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, ya));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nL - sp->nT, in->yg));
-  PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
+  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), in->yg));
+  for (PetscInt k = 0; k < in->nkernels; ++k)
+    PetscCall((*in->kernel[k]->ops->ApplyTranspose)(in->kernel[k], PETSC_FALSE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, in->yg, ya));
-  PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
+  for (PetscInt k = 0; k < in->nkernels; ++k)
+    PetscCall((*in->kernel[k]->ops->ApplyTranspose)(in->kernel[k], PETSC_TRUE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeEnd(sp->P, in->yg, ya));
   PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
   PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
@@ -160,8 +192,12 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
 
 PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpolation *kernel)
 {
+  Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
+
   PetscFunctionBegin;
-  *kernel = ((Mat_HopsInterp *)P->data)->kernel;
+  PetscCheck(!in->general, PetscObjectComm((PetscObject)P), PETSC_ERR_SUP,
+             "Single precision has no maps between spaces from arrays or with hanging nodes: use -pc_hopsmg_precision double");
+  *kernel = in->kernel[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +210,7 @@ static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !in->kernel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || !in->nkernels) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%s from order %" PetscInt_FMT " to order %" PetscInt_FMT ", %" PetscInt_FMT " to %" PetscInt_FMT
@@ -189,9 +225,10 @@ static PetscErrorCode MatDestroy_HopsInterp(Mat P)
   Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
 
   PetscFunctionBegin;
-  if (in->kernel) PetscCall((*in->kernel->ops->Destroy)(&in->kernel));
+  for (PetscInt k = 0; k < in->nkernels; ++k) PetscCall((*in->kernel[k]->ops->Destroy)(&in->kernel[k]));
   if (in->xg) PetscCall((*in->from->backend->memory->Free)((void **)&in->xg));
   if (in->yg) PetscCall((*in->from->backend->memory->Free)((void **)&in->yg));
+  PetscCall(HopsSpaceDestroy(&in->source));
   PetscCall(HopsSpaceDestroy(&in->from));
   PetscCall(HopsSpaceDestroy(&in->to));
   PetscCall(PetscFree(P->data));
@@ -233,13 +270,19 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
 
   Notes:
   The spaces lie on the same mesh (with two orders), or one mesh is the uniform refinement of the other, by
-  one step. From a coarse space to a fine one this is the prolongation of a multigrid method, exact where the
-  spaces are nested, that is where the order does not fall.
+  one step, or the coarse one is what `HopsSpaceSetCoarse()` told of the fine one. From a coarse space to a
+  fine one this is the prolongation of a multigrid method, exact where the spaces are nested, that is where
+  the order does not fall.
 
   `MatMult()`, `MatMultAdd()`, and their transposes (the restriction) are sum-factorised and communicate
   ghosts of `from` alone.
 
-  Meshes that are not nested, and children on other ranks than their parents, raise `PETSC_ERR_ARG_INCOMP`.
+  Where nodes hang, those of coarse cells take part with what they are made of, and true unknowns of the fine
+  space alone are written. Entries of essential unknowns of spaces from arrays are neither read nor
+  written: they are zero. Such spaces have prolongations, and no maps to coarser spaces.
+
+  Meshes that are not nested, and children of a `DMPLEX` on other ranks than their parents, raise
+  `PETSC_ERR_ARG_INCOMP`.
 
 .seealso: `MATHOPSINTERP`, `HopsSpaceCreateCoarse()`, `PCHOPSMG`
 @*/
@@ -248,7 +291,6 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   MPI_Comm        comm;
   Mat_HopsInterp *in;
   PetscInt        count[2], sum[2];
-  PetscBool       same = PETSC_FALSE;
 
   PetscFunctionBegin;
   HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
@@ -263,8 +305,6 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   PetscCheck(from->family == HOPS_H1 && to->family == HOPS_H1, comm, PETSC_ERR_SUP,
              "Maps between nested spaces are those of H1, and these are in %s and %s: make the spaces by HopsSpaceCreateH1()",
              HopsFamilies[from->family], HopsFamilies[to->family]);
-  PetscCheck(!from->ness && !to->ness, comm, PETSC_ERR_SUP,
-             "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
   PetscCall(MatCreate(comm, P));
   PetscCall(MatSetSizes(*P, to->nT, from->nT, to->N, from->N));
   PetscCall(MatSetType(*P, MATHOPSINTERP));
@@ -274,12 +314,11 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   in->to   = to;
   PetscCall(HopsSpaceReference(from));
   PetscCall(HopsSpaceReference(to));
-  if (from->dm && to->dm) PetscCall(HopsPlexSameMesh(from->dm, to->dm, &same));
   count[0] = from->ncells;
   count[1] = to->ncells;
   PetscCall(MPIU_Allreduce(count, sum, 2, MPIU_INT, MPI_SUM, comm));
-  in->prolong = sum[0] < sum[1] || (same && from->order <= to->order) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsInterpSetUp(in, from, to));
+  in->prolong = sum[0] < sum[1] || (sum[0] == sum[1] && from->order <= to->order) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsInterpSetUp(in));
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
   (*P)->preallocated = PETSC_TRUE;

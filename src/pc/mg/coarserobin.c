@@ -27,7 +27,7 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
   for (PetscInt d = 0; d < n->dim; ++d) {
     const PetscInt a = n->axis[f * n->dim + d], side = (face % 2) ^ (a & 4 ? 1 : 0);
 
-    if ((a & 3) == face / 2 && (n->nhalf == 1 || ((n->half[f] >> d) & 1) == side)) *parent = 2 * d + side;
+    if ((a & 3) == face / 2 && (HopsNestedHalves(n, f) == 1 || ((n->half[f] >> d) & 1) == side)) *parent = 2 * d + side;
   }
   PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: coarsen by order "
@@ -103,6 +103,9 @@ PetscErrorCode HopsFormCoarsenBoundary(HopsForm form, const HopsNested *n, HopsS
   const HopsIntegral *in;
 
   PetscFunctionBegin;
+  PetscCheck(!n->apart || !HopsFormHas(form, HOPS_BOUNDARY), PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+             "Robin terms go to coarser meshes on the ranks of their cells, and some cells are on other ranks than their parents: "
+             "partition the meshes alike, or use -pc_type lor");
   for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));) {
     const HopsFacets r = in->facets;
     HopsCoefficient  alpha;

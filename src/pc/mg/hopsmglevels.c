@@ -56,16 +56,24 @@ static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The space on the next coarser mesh, or NULL where there is none, or one without unknowns */
+/* The space on the next coarser mesh, or NULL where there is none, or one without unknowns. Where the user
+   told it (HopsSpaceSetCoarse()), that one, at no higher order than the levels above have come down to */
 static PetscErrorCode PCHopsMGCreateCoarserMesh(PC pc, HopsSpace fine, HopsSpace *coarse)
 {
-  DM dm;
+  const HopsSpace told = HopsSpaceMesh(fine)->coarse;
+  DM              dm;
 
   PetscFunctionBegin;
   *coarse = NULL;
-  PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
-  if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+  if (told && told->order <= fine->order) {
+    PetscCall(HopsSpaceReference(told));
+    *coarse = told;
+  } else if (told) PetscCall(HopsSpaceCreateCoarse(told, NULL, fine->order, coarse));
+  else {
+    PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
+    if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+  }
   if (!(*coarse)->N) PetscCall(HopsSpaceDestroy(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,9 +105,6 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGFreeLevels(mg));
-  PetscCheck(fine->dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCHOPSMG needs a mesh hierarchy, which a space made from arrays has not: make the space on a DMPLEX "
-             "(HopsSpaceCreateH1()), or use PCLOR");
   PetscCheck(order || !mg->norders, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_hopsmg_orders (PCHopsMGSetOrders()) names orders of levels, and -pc_hopsmg_coarsen h makes levels of coarser "
              "meshes "
@@ -116,7 +121,8 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
     PetscCall(HopsSpaceDestroy(&list[0]));
     SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
             "PCHOPSMG finds no coarser level: %s%s; use -pc_type lor where neither is possible",
-            mesh ? "the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM())"
+            mesh ? (fine->dm ? "the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM())"
+                             : "the space was told of none with unknowns on a coarser mesh (HopsSpaceSetCoarse())")
                  : "meshes are not coarsened unless asked for (-pc_hopsmg_coarsen h, ph or hp)",
             order ? ", and no lower order has unknowns"
                   : ", and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)");

@@ -48,7 +48,6 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
              "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
   PetscCheck((*pa)->form->space->family == HOPS_H1, comm, PETSC_ERR_SUP,
              "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->form->space->family]);
-  PetscCall(HopsSpaceCheckConforming((*pa)->form->space, "PCHOPSMG", "have no coarse spaces: use -pc_type lor"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,12 +293,13 @@ static PetscErrorCode PCHopsMGSetUpSmoothers(PC pc, PC_HopsMG *mg, PetscInt l)
 
 static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  Mat         A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
-  KSP         coarse;
-  const char *prefix;
-  char        cycle[16] = "v";
-  PetscBool   v;
+  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
+  Mat               A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
+  HopsInterpolation kernel;
+  KSP               coarse;
+  const char       *prefix;
+  char              cycle[16] = "v";
+  PetscBool         v;
 
   PetscFunctionBegin;
   PetscCheck(!HopsFormHas(pa->form, HOPS_BOUNDARY) && pa->kernel, comm, PETSC_ERR_SUP,
@@ -316,6 +316,7 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
     A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
     P[l] = NULL;
     if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
+    if (l) PetscCall(MatHopsInterpGetKernel(P[l], &kernel)); /* or there is none */
     if (l) PetscCall(PCHopsMGSetUpSmoothers(pc, mg, l));
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));

@@ -14,7 +14,7 @@ static unsigned short Normal(PetscInt dim, unsigned short mask)
   return m >> dim ? (unsigned short)m : 0;
 }
 
-PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[])
+PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[], PetscBool check)
 {
   const unsigned all                  = sp->dim == 3 ? 0x1ff : 0xf;
   MPI_Comm       comm                 = PetscObjectComm((PetscObject)sp);
@@ -41,7 +41,7 @@ PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[])
   }
   PetscCheck(sp->backend->hanging || sp->backend->HungCreate, comm, PETSC_ERR_SUP,
              "The back end %s does not know hanging nodes: run with -hops_backend host", sp->backend->name);
-  PetscCheck(sp->gorder <= sp->order, comm, PETSC_ERR_SUP,
+  PetscCheck(!check || sp->gorder <= sp->order, comm, PETSC_ERR_SUP,
              "With hanging nodes the order of the element maps, %" PetscInt_FMT
              ", must not be above that of the space, %" PetscInt_FMT ": give maps of the space's order",
              sp->gorder, sp->order);
@@ -434,7 +434,8 @@ static PetscErrorCode Apart(Check *k, const PetscInt seen[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys)
+PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys,
+                                      PetscBool check)
 {
   MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
   char      why[HOPS_WHY_LENGTH] = "";
@@ -443,17 +444,17 @@ PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscI
   PetscBool left;
 
   PetscFunctionBegin;
-  PetscCall(HopsArraysCheckMaps(sp, why, &left)); /* never left: masks are not turned */
+  if (check) PetscCall(HopsArraysCheckMaps(sp, why, &left)); /* never left: masks are not turned */
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
   PetscCall(CheckCreate(&k));
   PetscCall(Places(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
-  if (sp->family == HOPS_H1) PetscCall(Geometry(&k));
-  else PetscCall(Agree(&k));
+  if (check && sp->family == HOPS_H1) PetscCall(Geometry(&k));
+  else if (check) PetscCall(Agree(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   PetscCall(PetscMalloc1(nkeys, &seen));
   PetscCall(PetscArraycpy(seen, k.count, nkeys));
-  PetscCall(Siblings(&k));
+  if (check) PetscCall(Siblings(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   if (sp->family == HOPS_H1) PetscCall(Apart(&k, seen));
   PetscCall(PetscFree(seen));

@@ -190,7 +190,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
   }
-  PetscCall(HopsArraysSetMasks(sp, masks));
+  PetscCall(HopsArraysSetMasks(sp, masks, check));
   PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
   PetscCall(HopsArraysNumberKeys(nel, unknowns, &nkeys, gidx, elist));
   /* an unknown is essential everywhere if any rank says so */
@@ -216,7 +216,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  if (sp->hanging) PetscCall(HopsArraysCheckHanging(sp, nkeys, gidx, elist, sf));
+  if (sp->hanging) PetscCall(HopsArraysCheckHanging(sp, nkeys, gidx, elist, sf, check));
   else if (check) PetscCall(HopsArraysCheck(sp, nkeys, gidx, elist, sf));
   PetscCall(PetscSFDestroy(&sf));
   for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;

@@ -104,7 +104,7 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   for (PetscInt i = 0; i < P; ++i) {
     PetscReal y;
 
-    h[i] = (int)HopsNestedHalf(n, gll[i], &y);
+    h[i] = (int)HopsNestedHalf(n->nhalf, gll[i], &y);
     PetscCall(HopsLagrangePair(P, y, l + 2 * P * i));
   }
   /* the middle, as each half sees it */
@@ -125,6 +125,15 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The cells are the fine space's, by their numbers: what was told of them holds of the coarse space's, too */
+static PetscErrorCode HopsSpaceSetMesh(HopsSpace coarse, HopsSpace fine)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceReference(HopsSpaceMesh(fine)));
+  coarse->mesh = HopsSpaceMesh(fine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceCreateCoarse - Creates the space of lower order, or on the mesh of which the space's own mesh is
   the uniform refinement.
@@ -132,8 +141,8 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   Collective
 
   Input Parameters:
-+ fine  - the space, on a `DMPLEX`
-. dm    - the coarse mesh, or `NULL` for the space's own
++ fine  - the space
+. dm    - the coarse mesh, of a space on a `DMPLEX`, or `NULL` for the space's own
 - order - the order of the coarse space, at most that of the fine one
 
   Output Parameter:
@@ -150,7 +159,10 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   `-dm_refine_hierarchy` makes, or was made separately with its cells where the fine cells' parents are. Each
   child must be on the rank of its parent.
 
-.seealso: `HopsSpace`, `HopsSpaceCreateH1()`, `MatCreateHopsInterp()`, `PCHOPSMG`
+  A space from arrays has coarse spaces of lower order on its own cells, also where nodes hang. Coarser meshes
+  are told by `HopsSpaceSetCoarse()`, on a `DMPLEX` whose cells were refined here and there, too.
+
+.seealso: `HopsSpace`, `HopsSpaceSetCoarse()`, `HopsSpaceCreateH1()`, `MatCreateHopsInterp()`, `PCHOPSMG`
 @*/
 PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, HopsSpace *coarse)
 {
@@ -163,9 +175,9 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
   if (dm) HopsValidHeader(dm, DM_CLASSID, 2);
   HopsValidPointer(coarse, 4);
-  PetscCall(HopsSpaceCheckConforming(fine, "HopsSpaceCreateCoarse()", "have no coarse spaces: use -pc_type lor"));
-  PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
-             "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
+  PetscCheck(fine->dm || !dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+             "A space made from arrays has no DM below it: make the coarse space from arrays, too, and tell how its cells lie by "
+             "HopsSpaceSetCoarse()");
   PetscCheck(fine->family == HOPS_H1, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
              "Coarse spaces are those of H1, and this space is in %s: make one in H1 (HopsSpaceCreateH1())",
              HopsFamilies[fine->family]);
@@ -173,10 +185,18 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
              "The order of the coarse space must be at least 1 and at most %" PetscInt_FMT
              ", that of the fine one, not %" PetscInt_FMT,
              fine->order, order);
+  if (!fine->dm) {
+    PetscCall(HopsSpaceCreateLowerOrder(fine, order, coarse));
+    PetscCall(HopsSpaceSetMesh(*coarse, fine));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!dm) dm = fine->dm;
   PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
   cells = fine->cells;
   if (!same) {
+    PetscCall(HopsSpaceCheckConforming(fine, "HopsSpaceCreateCoarse() on another mesh",
+                                       "have spaces on coarser meshes that HopsSpaceSetCoarse() tells of; lower orders on the same "
+                                       "mesh (-pc_hopsmg_coarsen p) need none"));
     PetscCall(HopsCheckPlex(dm, &dm, &dim));
     PetscCheck(dim == fine->dim, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
                "The coarse mesh has dimension %" PetscInt_FMT " and the fine one %" PetscInt_FMT
@@ -189,6 +209,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscCall(PetscFree(points));
   if (!same) PetscCall(HopsPlexCellsDestroy(&cells));
   PetscCall(HopsSpaceSetBackend(*coarse, fine));
+  if (same) PetscCall(HopsSpaceSetMesh(*coarse, fine));
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
   PetscCall(HopsNestedDestroy(&n));

@@ -265,18 +265,103 @@ PetscErrorCode HopsNestedVertices(DM coarse, HopsPlexCells ccells, HopsSpace fin
 
 /* ---------------------------------------- the relation ---------------------------------------- */
 
-PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+/* Given by HopsSpaceSetCoarse(): children have their parents' directions */
+static PetscErrorCode HopsNestedGiven(HopsSpace coarse, HopsSpace fine, HopsNested *n)
 {
-  MPI_Comm  comm = PetscObjectComm((PetscObject)fine);
-  PetscInt *where, nchild;
+  const HopsSpace mesh = HopsSpaceMesh(fine);
+  PetscInt        first;
+  PetscSF         sf;
+
+  PetscFunctionBegin;
+  n->nhalf = 2;
+  n->given = PETSC_TRUE;
+  PetscCall(HopsSpaceCreateCellSF(coarse, 0, NULL, &first, &sf));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscMalloc1(n->nfine, &n->kept));
+  PetscCall(PetscMalloc1(n->nfine, &n->number));
+  for (PetscInt f = 0; f < n->nfine; ++f) {
+    const PetscInt at = fine->cell[f] - fine->cstart, child = mesh->coarsechild[at];
+
+    n->number[f] = mesh->coarsecell[at];
+    n->kept[f]   = child < 0 ? PETSC_TRUE : PETSC_FALSE;
+    n->half[f]   = (unsigned char)(child < 0 ? 0 : child);
+    n->parent[f] = n->number[f] - first; /* by the caller's numbers */
+    if (n->parent[f] < 0 || n->parent[f] >= coarse->ncaller) n->apart = PETSC_TRUE;
+    n->parent[f] += coarse->cstart;
+    for (PetscInt d = 0; d < n->dim; ++d) n->axis[f * n->dim + d] = (unsigned char)d;
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &n->apart, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)fine)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By the points of a uniformly refined DMPLEX */
+static PetscErrorCode HopsNestedFound(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+{
+  PetscInt  vStart, vEnd, *source;
+  PetscBool ok;
+
+  PetscFunctionBegin;
+  PetscCheck(coarse->dm && fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "The spaces are from arrays, and how their cells lie is not known: tell it by HopsSpaceSetCoarse()");
+  PetscCall(HopsSpaceCheckConforming(fine, "The refinement of a DMPLEX",
+                                     "is not looked for: tell how cells lie by "
+                                     "HopsSpaceSetCoarse()"));
+  PetscCall(HopsSpaceCheckConforming(coarse, "The refinement of a DMPLEX",
+                                     "is not looked for: tell how cells lie by "
+                                     "HopsSpaceSetCoarse()"));
+  n->nhalf = 2;
+  PetscCall(DMPlexGetDepthStratum(fine->dm, 0, &vStart, &vEnd));
+  PetscCall(PetscMalloc1(vEnd - vStart, &source));
+  PetscCall(HopsNestedSearch(coarse->dm, coarse->cells, fine->dm, fine->cells, fine->cell, vStart, vEnd, source, n->parent, n->half,
+                             n->axis, &ok));
+  PetscCall(PetscFree(source));
+  PetscCheck(ok, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
+             "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* parent[] from the caller's numbers to the space's, -1 where another rank has it */
+static PetscErrorCode HopsNestedParents(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+{
+  PetscInt *where;
   PetscBool ok = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(fine, "Transfers", "have none: use -pc_type lor"));
-  PetscCall(HopsSpaceCheckConforming(coarse, "Transfers", "have none: use -pc_type lor"));
-  PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP,
-             "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
-  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCall(PetscMalloc1(coarse->ncaller, &where));
+  for (PetscInt c = 0; c < coarse->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < coarse->ncells; ++c) where[coarse->cell[c] - coarse->cstart] = c;
+  for (PetscInt f = 0; f < n->nfine; ++f) {
+    const PetscInt at = n->parent[f] - coarse->cstart;
+
+    n->parent[f] = at < 0 || at >= coarse->ncaller ? -1 : where[at];
+  }
+  PetscCall(PetscFree(where));
+  if (n->given) PetscFunctionReturn(PETSC_SUCCESS);
+  {
+    const PetscInt nchild = HopsPower(n->nhalf, n->dim);
+
+    PetscCall(PetscMalloc1(n->ncoarse * nchild, &n->child));
+    for (PetscInt i = 0; i < n->ncoarse * nchild; ++i) n->child[i] = -1;
+    for (PetscInt f = 0; f < n->nfine && ok; ++f) {
+      if (n->parent[f] < 0) ok = PETSC_FALSE;
+      else n->child[n->parent[f] * nchild + n->half[f]] = f;
+    }
+    for (PetscInt i = 0; i < n->ncoarse * nchild; ++i)
+      if (n->child[i] < 0) ok = PETSC_FALSE;
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
+  PetscCheck(ok, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+{
+  const HopsSpace mesh = HopsSpaceMesh(fine);
+
+  PetscFunctionBegin;
+  PetscCheck(coarse->dim == fine->dim, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
              "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT
              ": nested ones are on meshes of one hierarchy (DMRefine())",
              coarse->dim, fine->dim);
@@ -284,49 +369,28 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
   n->dim     = fine->dim;
   n->ncoarse = coarse->ncells;
   n->nfine   = fine->ncells;
-  PetscCall(HopsPlexSameMesh(coarse->dm, fine->dm, &n->same));
-  n->nhalf = n->same ? 1 : 2;
-  nchild   = HopsPower(n->nhalf, n->dim);
-  PetscCall(PetscMalloc4(n->nfine, &n->parent, n->nfine, &n->half, n->nfine * n->dim, &n->axis, n->ncoarse * nchild, &n->child));
+  n->same    = HopsSpaceMesh(coarse) == mesh ? PETSC_TRUE : PETSC_FALSE;
+  if (!n->same && coarse->dm && fine->dm) PetscCall(HopsPlexSameMesh(coarse->dm, fine->dm, &n->same));
+  PetscCall(PetscMalloc3(n->nfine, &n->parent, n->nfine, &n->half, n->nfine * n->dim, &n->axis));
   if (n->same) {
+    n->nhalf = 1;
     for (PetscInt f = 0; f < n->nfine; ++f) {
       n->parent[f] = fine->cell[f];
       n->half[f]   = 0;
       for (PetscInt d = 0; d < n->dim; ++d) n->axis[f * n->dim + d] = (unsigned char)d;
     }
-  } else {
-    PetscInt vStart, vEnd, *source;
-
-    PetscCall(DMPlexGetDepthStratum(fine->dm, 0, &vStart, &vEnd));
-    PetscCall(PetscMalloc1(vEnd - vStart, &source));
-    PetscCall(HopsNestedSearch(coarse->dm, coarse->cells, fine->dm, fine->cells, fine->cell, vStart, vEnd, source, n->parent,
-                               n->half, n->axis, &ok));
-    PetscCall(PetscFree(source));
-    PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP,
-               "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
-               "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
-  }
-  PetscCall(PetscMalloc1(coarse->ncaller, &where));
-  for (PetscInt c = 0; c < coarse->ncaller; ++c) where[c] = -1;
-  for (PetscInt c = 0; c < coarse->ncells; ++c) where[coarse->cell[c] - coarse->cstart] = c;
-  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i) n->child[i] = -1;
-  for (PetscInt f = 0; f < n->nfine && ok; ++f) {
-    n->parent[f] = where[n->parent[f] - coarse->cstart];
-    if (n->parent[f] < 0) ok = PETSC_FALSE;
-    else n->child[n->parent[f] * nchild + n->half[f]] = f;
-  }
-  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i)
-    if (n->child[i] < 0) ok = PETSC_FALSE;
-  PetscCall(PetscFree(where));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
-  PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP,
-             "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
+  } else if (mesh->coarse && HopsSpaceMesh(mesh->coarse) == HopsSpaceMesh(coarse)) PetscCall(HopsNestedGiven(coarse, fine, n));
+  else PetscCall(HopsNestedFound(coarse, fine, n));
+  PetscCall(HopsNestedParents(coarse, fine, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsNestedDestroy(HopsNested *n)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree4(n->parent, n->half, n->axis, n->child));
+  PetscCall(PetscFree3(n->parent, n->half, n->axis));
+  PetscCall(PetscFree(n->child));
+  PetscCall(PetscFree(n->kept));
+  PetscCall(PetscFree(n->number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -136,6 +136,23 @@ PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Points that hang are left out: they have no unknowns, and follow their parents */
+static PetscErrorCode HopsLeaveHanging(HopsSpace sp, PetscInt *n, PetscInt points[])
+{
+  const PetscInt all = *n;
+
+  PetscFunctionBegin;
+  if (!sp->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  *n = 0;
+  for (PetscInt i = 0; i < all; ++i) {
+    PetscInt parent;
+
+    PetscCall(DMPlexGetTreeParent(sp->dm, points[i], &parent, NULL));
+    if (parent == points[i]) points[(*n)++] = points[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace sp, PetscInt *n, PetscInt *points[])
 {
   PetscInt     pStart, pEnd;
@@ -146,6 +163,7 @@ PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace sp, PetscInt *n, PetscInt *
     *n = sp->nfixed;
     PetscCall(PetscMalloc1(sp->nfixed + 1, points));
     PetscCall(PetscArraycpy(*points, sp->fixed, sp->nfixed));
+    PetscCall(HopsLeaveHanging(sp, n, *points));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMPlexGetChart(sp->dm, &pStart, &pEnd));
@@ -158,5 +176,6 @@ PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace sp, PetscInt *n, PetscInt *
     PetscCall(PetscSectionGetConstraintDof(s, p, &m));
     if (m > 0) (*points)[(*n)++] = p;
   }
+  PetscCall(HopsLeaveHanging(sp, n, *points));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

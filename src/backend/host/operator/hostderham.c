@@ -215,7 +215,7 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   k->g = k->f + nm * k->W;
   if (space->hanging && k->family != HOPS_L2) {
     k->hung = k->g + nm * k->W;
-    PetscCall(HopsHostHangCreate(space, k->W, &k->hang));
+    PetscCall(HopsHostHangCreate(space, space->ncells, space->ninterior, space->hang, k->W, &k->hang));
   }
   for (PetscInt b = 0; b < k->nb; b++) {
     const PetscInt first = b < k->nbi ? b * k->W : k->ninterior + (b - k->nbi) * k->W,

@@ -146,9 +146,9 @@ static PetscErrorCode FillSquares(HopsPAKernel k, const HopsBasis *basis)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHostHangCreate(HopsSpace sp, int W, HopsHostHang *h)
+PetscErrorCode HopsHostHangCreate(HopsSpace sp, PetscInt n, PetscInt ni, const unsigned short masks[], int W, HopsHostHang *h)
 {
-  const PetscInt ni = sp->ninterior, nbi = (ni + W - 1) / W, nb = nbi + (sp->ncells - ni + W - 1) / W;
+  const PetscInt nbi = (ni + W - 1) / W, nb = nbi + (n - ni + W - 1) / W;
   HopsHanging    m;
 
   PetscFunctionBegin;
@@ -159,22 +159,22 @@ PetscErrorCode HopsHostHangCreate(HopsSpace sp, int W, HopsHostHang *h)
     h->box[c] = m.box[c];
   }
   for (int o = 0; o < 2; o++) {
-    const int n = m.P - o;
+    const int p = m.P - o;
 
-    PetscCall(PetscMalloc1(2 * n * n, &h->J[o]));
-    for (int i = 0; i < n * n; i++) {
+    PetscCall(PetscMalloc1(2 * p * p, &h->J[o]));
+    for (int i = 0; i < p * p; i++) {
       h->J[o][i]                         = m.J[o][i];
-      h->J[o][n * n + i % n * n + i / n] = m.J[o][i];
+      h->J[o][p * p + i % p * p + i / p] = m.J[o][i];
     }
   }
   PetscCall(HopsHangingDestroy(&m));
   PetscCall(PetscMalloc2(nb * W, &h->mask, nb, &h->some));
   for (PetscInt b = 0; b < nb; b++) { /* lanes as in FillIndices() */
-    const PetscInt first = b < nbi ? b * W : ni + (b - nbi) * W, last = (b < nbi ? ni : sp->ncells) - 1;
+    const PetscInt first = b < nbi ? b * W : ni + (b - nbi) * W, last = (b < nbi ? ni : n) - 1;
 
     h->some[b] = 0;
     for (int l = 0; l < W; l++) {
-      h->mask[b * W + l] = sp->hang[PetscMin(first + l, last)];
+      h->mask[b * W + l] = masks[PetscMin(first + l, last)];
       if (h->mask[b * W + l] != h->mask[b * W]) h->some[b] = 2;
     }
     if (!h->some[b] && h->mask[b * W]) h->some[b] = 1;
@@ -362,7 +362,7 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   k->g = k->f + nm * k->W;
   if (space->hanging) {
     k->hung = k->e + (nwork - 2 * nn) * k->W;
-    PetscCall(HopsHostHangCreate(space, k->W, &k->hang));
+    PetscCall(HopsHostHangCreate(space, space->ncells, space->ninterior, space->hang, k->W, &k->hang));
     PetscCall(FillSquares(k, basis));
   }
   FillIndices(k);

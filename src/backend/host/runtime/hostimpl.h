@@ -150,6 +150,7 @@ struct _HopsInterpKernel {
   const HopsHostReal       *A, *AT;  /* even-odd, see HopsHostMatrices */
   HopsHostReal             *matmem;
   HopsHostReal             *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
+  HopsHostHang              hang;            /* of sources */
   void                     *mem[3];
   PetscLogDouble            flops[2]; /* of interior and shared macro cells */
 };
@@ -342,8 +343,9 @@ PETSC_INTERN void           HopsHostZeroLanes(PetscInt nbi, PetscInt nb, size_t 
 PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *,
                                                   void **base);
 
-/* the masks of a space's batches of W cells, and the matrices */
-PETSC_INTERN PetscErrorCode HopsHostHangCreate(HopsSpace, int W, HopsHostHang *);
+/* the masks of batches of W cells, of n cells, the first of them interior, and the matrices */
+PETSC_INTERN PetscErrorCode HopsHostHangCreate(HopsSpace, PetscInt n, PetscInt ninterior, const unsigned short masks[], int W,
+                                               HopsHostHang *);
 PETSC_INTERN PetscErrorCode HopsHostHangDestroy(HopsHostHang *);
 PETSC_INTERN void           HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
 

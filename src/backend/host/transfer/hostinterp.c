@@ -10,6 +10,8 @@ static void HopsInterpMacros(const HopsInterpData *d, int macro[])
   const PetscInt P = d->pf + 1, Pz = d->dim == 3 ? P : 1, nm = HopsPower(HopsInterpMacroNodes(d), d->dim);
   const int     *from = d->frestr;
 
+  if (d->partial) /* some have no children here */
+    for (size_t i = 0; i < (size_t)d->ncoarse * nm; ++i) macro[i] = INT_MAX;
   for (PetscInt f = 0; f < d->nfine; ++f) {
     const unsigned char *axis      = d->axis + f * d->dim;
     PetscInt             corner[3] = {0, 0, 0}, first, step[3] = {0, 0, 0}; /* HopsMacroNode() is linear in i */
@@ -29,18 +31,20 @@ static void HopsInterpMacros(const HopsInterpData *d, int macro[])
   }
 }
 
-/* Macro cells whose sources are all owned come first */
+/* Macro cells whose sources are all owned come first; hang[] are their masks, or NULL */
 static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target,
-                                      PetscInt *ninterior)
+                                      unsigned short hang[], PetscInt *ninterior)
 {
-  int     *s, *t;
-  PetscInt n = 0;
+  int            *s, *t;
+  unsigned short *h;
+  PetscInt        n = 0;
 
   PetscFunctionBegin;
   *ninterior = nmacro;
   if (from->nL == from->nT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(nmacro * ns, &s));
   PetscCall(PetscMalloc1(nmacro * nt, &t));
+  PetscCall(PetscMalloc1(nmacro, &h));
   for (PetscInt pass = 0; pass < 2; ++pass) {
     for (PetscInt c = 0; c < nmacro; ++c) {
       PetscBool interior = PETSC_TRUE;
@@ -50,10 +54,13 @@ static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt 
       if (interior != (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) continue;
       PetscCall(PetscArraycpy(s + n * ns, *source + c * ns, ns));
       PetscCall(PetscArraycpy(t + n * nt, *target + c * nt, nt));
+      if (hang) h[n] = hang[c];
       ++n;
     }
     if (!pass) *ninterior = n;
   }
+  if (hang) PetscCall(PetscArraycpy(hang, h, nmacro));
+  PetscCall(PetscFree(h));
   PetscCall(PetscFree(*source));
   PetscCall(PetscFree(*target));
   *source = s;
@@ -62,8 +69,8 @@ static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt 
 }
 
 /* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not
-   owned, become -1 */
-static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
+   owned, become -1. Where this is not the only map some may have none */
+static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscBool partial, PetscInt n, int target[])
 {
   unsigned char *written;
   PetscInt       count = 0;
@@ -80,16 +87,16 @@ static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
     }
   }
   PetscCall(PetscFree(written));
-  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(partial || count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%" PetscInt_FMT
              " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells",
              to->nT - count);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* source[ncoarse][ns]: L-vector indices; target[ncoarse][nt]: T-vector indices, or -1 */
+/* source[ncoarse][ns]: L-vector indices; target[ncoarse][nt]: T-vector ones, or -1; hang[ncoarse], or NULL */
 static PetscErrorCode HopsInterpLists(HopsSpace from, HopsSpace to, const HopsInterpData *d, PetscInt ns, PetscInt nt, int **source,
-                                      int **target, PetscInt *ninterior)
+                                      int **target, unsigned short **hang, PetscInt *ninterior)
 {
   int *coarse, *macro;
 
@@ -100,8 +107,13 @@ static PetscErrorCode HopsInterpLists(HopsSpace from, HopsSpace to, const HopsIn
   HopsInterpMacros(d, macro);
   *source = d->prolong ? coarse : macro;
   *target = d->prolong ? macro : coarse;
-  PetscCall(HopsInterpOrder(from, d->ncoarse, ns, nt, source, target, ninterior));
-  PetscCall(HopsInterpWriters(to, d->ncoarse * nt, *target));
+  *hang   = NULL;
+  if (d->hang) {
+    PetscCall(PetscMalloc1(d->ncoarse, hang));
+    PetscCall(PetscArraycpy(*hang, d->hang, d->ncoarse));
+  }
+  PetscCall(HopsInterpOrder(from, d->ncoarse, ns, nt, source, target, *hang, ninterior));
+  PetscCall(HopsInterpWriters(to, d->partial, d->ncoarse * nt, *target));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,6 +164,7 @@ static PetscErrorCode HopsInterpDestroy_Host(HopsInterpolation *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostHangDestroy(&k->hang));
   for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(*kernel));
@@ -169,6 +182,7 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, HopsSpace to, const HopsInt
   const size_t     mx        = (size_t)HopsPower(PetscMax(M, N), from->dim);
   PetscInt         ninterior = 0;
   int             *source = NULL, *target = NULL;
+  unsigned short  *hang = NULL;
   double          *p;
 
   PetscFunctionBegin;
@@ -176,7 +190,7 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, HopsSpace to, const HopsInt
              "The host back end maps at most %d nodes per direction of a macro cell, not %" PetscInt_FMT " to %" PetscInt_FMT
              ": use a lower order",
              HOPS_HOST_MAXLINE, N, M);
-  PetscCall(HopsInterpLists(from, to, d, HopsPower(N, d->dim), HopsPower(M, d->dim), &source, &target, &ninterior));
+  PetscCall(HopsInterpLists(from, to, d, HopsPower(N, d->dim), HopsPower(M, d->dim), &source, &target, &hang, &ninterior));
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(from, &k->ops));
   k->W    = k->ops->W;
@@ -204,6 +218,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, HopsSpace to, const HopsInt
   k->nmacro    = nmacro;
   k->ninterior = ninterior;
   FillBatches(k, nmacro, ninterior, source, target);
+  if (hang) PetscCall(HopsHostHangCreate(from, nmacro, ninterior, hang, k->W, &k->hang));
+  PetscCall(PetscFree(hang));
   PetscCall(PetscFree(source));
   PetscCall(PetscFree(target));
   {

@@ -152,7 +152,7 @@ template <class Back> struct HopsInterpLists {
     PetscFunctionBegin;
     *shared      = NULL;
     m->ninterior = (int)d->ncoarse;
-    if (from->nL == from->nT || !d->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!HopsSpaceNumOthers(from) || !d->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall((*Back::Ops()->memory->PoolMalloc)((d->ncoarse + 1) * sizeof(int), (void **)shared));
     PetscCall(Back::Set(*shared, 0, (d->ncoarse + 1) * sizeof(int)));
     PetscCall(Back::Each("HopsInterpShared", d->prolong ? d->ncoarse : d->nfine,
@@ -165,8 +165,8 @@ template <class Back> struct HopsInterpLists {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Each owned unknown of `to` stays the target of one place */
-  static PetscErrorCode Writers(HopsSpace to, size_t n, int target[])
+  /* Each owned unknown of `to` stays the target of one place; where there are more maps some have none */
+  static PetscErrorCode Writers(HopsSpace to, PetscBool partial, size_t n, int target[])
   {
     const HopsMemoryOps *memory = Back::Ops()->memory;
     int                 *first, count = 0;
@@ -181,7 +181,7 @@ template <class Back> struct HopsInterpLists {
     PetscCall(Back::Each("HopsInterpMissing", to->nT, HopsInterpMissing<Team>{first, first + to->nT}));
     PetscCall(Bring(first + to->nT, &count));
     PetscCall((*memory->PoolFree)((void **)&first));
-    PetscCheck(!count, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(!count || partial, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "%d unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells",
                count);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,14 +239,16 @@ template <class Back> struct HopsInterpLists {
     PetscCall((*memory->Malloc)((size_t)d->ncoarse * ns * sizeof(int), (void **)&source));
     PetscCall((*memory->Malloc)((size_t)d->ncoarse * nt * sizeof(int), (void **)&target));
     m = HopsInterpMacro{(int)d->dim, (int)d->nhalf, (int)d->pf, nc, nf, nm, parent, half, axis, NULL, 0};
+    if (d->partial) PetscCall(Back::Set(target, 0x7f, (size_t)d->ncoarse * nt * sizeof(int))); /* not all have children here */
     PetscCall(Order(from, d, &m, &shared));
     ninterior = m.ninterior;
     PetscCall(
       Back::Each("HopsInterpCoarse", (size_t)d->ncoarse * nc, HopsInterpCoarse{m, d->crestr, d->prolong ? source : target}));
     PetscCall(Back::Each("HopsInterpFine", (size_t)d->nfine * nf, HopsInterpFine{m, d->frestr, d->prolong ? target : source}));
-    PetscCall(Writers(to, (size_t)d->ncoarse * nt, target));
-    PetscCall(Rows(from->nL, (size_t)ninterior * ns, source, &rows[0]));
-    PetscCall(Rows(from->nL, (size_t)(d->ncoarse - ninterior) * ns, source + (size_t)ninterior * ns, &rows[1]));
+    PetscCall(Writers(to, d->partial, (size_t)d->ncoarse * nt, target));
+    PetscCall(Rows(from->nT + HopsSpaceNumOthers(from), (size_t)ninterior * ns, source, &rows[0]));
+    PetscCall(
+      Rows(from->nT + HopsSpaceNumOthers(from), (size_t)(d->ncoarse - ninterior) * ns, source + (size_t)ninterior * ns, &rows[1]));
     PetscCall((*memory->PoolFree)((void **)&parent));
     PetscCall((*memory->PoolFree)((void **)&half));
     PetscCall((*memory->PoolFree)((void **)&axis));

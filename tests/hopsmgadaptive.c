@@ -1,0 +1,574 @@
+static char help[] = "PCHOPSMG where nodes hang: maps between spaces on adaptive meshes, and solves.\n\
+  -what <maps|solve> -dim <d> -order <p> -coarse <p> (of the coarse space) -finest <n> -empty <rank>\n\
+  -turn: cells see the domain each their own way; -essential: part of the boundary is\n\
+  -wrong <half|edge>: what the maps are compared with is made wrong, which must be noticed\n\n";
+
+#include "hangingcase.h"
+#include "../tutorials/octreeadapt.h"
+
+#define LEVELS 16
+
+/* A hierarchy, coarsest first: meshes by global coarsening, spaces on them */
+typedef struct {
+  PetscInt   n;
+  HangMesh   mesh[LEVELS];
+  HangArrays a[LEVELS];
+  HopsSpace  space[LEVELS];
+} Hierarchy;
+
+/* Children have their parents' directions, so these are those of the roots */
+static void TurnRoots(HangMesh *m)
+{
+  for (PetscInt c = 0; c < m->n; ++c) {
+    HangCell      *x       = m->cell + c;
+    const PetscInt root[3] = {x->a[0] >> x->level, x->a[1] >> x->level, x->a[2] >> x->level};
+
+    HangTurn(m, x, 7 + 31 * (PetscInt)HangIndex(m, 0, root));
+  }
+}
+
+static PetscErrorCode Everything(const HangMesh *fine, HangMesh *coarse)
+{
+  PetscInt *marks;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(fine->n, &marks));
+  for (PetscInt c = 0; c < fine->n; ++c) marks[c] = DM_ADAPT_COARSEN;
+  PetscCall(HangNext(fine, marks, coarse));
+  PetscCall(PetscFree(marks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Tell(Hierarchy *h, PetscInt l)
+{
+  PetscInt n = 0, *relations;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangRelations(&h->mesh[l - 1], &h->mesh[l], h->a[l].first, h->a[l].nc, &n, &relations));
+  PetscCall(HopsSpaceSetCoarse(h->space[l], h->space[l - 1], n, relations));
+  PetscCall(PetscFree(relations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At most so many meshes, from the finest one down until nothing is left to coarsen, or twice the same one;
+   orders[2]: of the finest space and of those below */
+static PetscErrorCode Create(HangMesh *finest, PetscInt most, PetscBool same, const PetscInt orders[2],
+                             PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, Hierarchy *h)
+{
+  PetscBool turned = PETSC_FALSE;
+  HangMesh  meshes[LEVELS];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turned", &turned, NULL));
+  *h        = (Hierarchy){.n = 1};
+  meshes[0] = *finest;
+  while (h->n < PetscMin(most, LEVELS)) {
+    if (same) {
+      PetscCall(HangCopy(finest, &meshes[h->n]));
+      PetscCall(HangList(&meshes[h->n], PETSC_FALSE));
+    } else PetscCall(Everything(&meshes[h->n - 1], &meshes[h->n]));
+    if (!same && meshes[h->n].n == meshes[h->n - 1].n) {
+      PetscCall(HangDestroy(&meshes[h->n]));
+      break;
+    }
+    ++h->n;
+  }
+  for (PetscInt l = 0; l < h->n; ++l) {
+    h->mesh[l] = meshes[h->n - 1 - l];
+    if (turned) TurnRoots(&h->mesh[l]);
+    PetscCall(HangArraysCreate(&h->mesh[l], orders[l < h->n - 1], NULL, essential, empty, &h->a[l]));
+    PetscCall(HangSpace(&h->mesh[l], orders[l < h->n - 1], &h->a[l], &h->space[l]));
+    if (l) PetscCall(Tell(h, l));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(Hierarchy *h)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt l = 0; l < h->n; ++l) {
+    PetscCall(HopsSpaceDestroy(&h->space[l]));
+    PetscCall(HangArraysDestroy(&h->a[l]));
+    PetscCall(HangDestroy(&h->mesh[l]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Say(const char name[], PetscReal error, PetscReal most)
+{
+  PetscFunctionBeginUser;
+  if (error <= most) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: ok\n", name));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: WRONG, %g\n", name, (double)error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* e: what all cells of a level have at their nodes, of the vector x, by constraints found by location of
+   points */
+static PetscErrorCode Elements(Hierarchy *h, PetscInt l, PetscInt order, HangMutation wrong, Vec x, Vec *e)
+{
+  PetscInt *all;
+  Vec       mine;
+  Mat       L;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangAllNodes(&h->mesh[l], &h->a[l], &all));
+  PetscCall(HangConstraints(&h->mesh[l], order, &h->a[l], all, 0, PETSC_TRUE, wrong, &L));
+  PetscCall(PetscFree(all));
+  PetscCall(MatCreateVecs(L, NULL, &mine));
+  PetscCall(MatMult(L, x, mine));
+  *e = mine;
+  PetscCall(MatDestroy(&L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ToAll(Vec v, Vec *all)
+{
+  VecScatter s;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecScatterCreateToAll(v, &s, all));
+  PetscCall(VecScatterBegin(s, v, *all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(s, v, *all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarse function of entries e[ne], of cell K, at a point of the domain */
+static PetscReal ValueAt(const HangMesh *m, const HangCell *K, const HangLayout *l, const PetscReal z[], const PetscScalar e[],
+                         const PetscReal x[])
+{
+  PetscReal sum = 0.0;
+
+  for (PetscInt j = 0; j < l->ne; ++j) {
+    PetscInt  at[3];
+    PetscBool open[3];
+    PetscReal w = 1.0;
+
+    (void)HangEntry(m, K, l, j, at, open);
+    for (PetscInt d = 0; d < m->dim; ++d) w *= HangLagrange(l->p + 1, z, at[d], 2.0 * (x[d] * (1 << K->level) - K->a[d]) - 1.0);
+    sum += w * PetscRealPart(e[j]);
+  }
+  return sum;
+}
+
+/* The largest difference of y, on the cells of level 1, from x of level 0 at their nodes */
+static PetscErrorCode Compare(Hierarchy *h, const PetscInt orders[2], HangMutation wrong, Vec x, Vec y, PetscReal *most)
+{
+  const HangMutation none   = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  const HangMesh    *coarse = &h->mesh[0], *fine = &h->mesh[1];
+  const PetscScalar *e, *all;
+  PetscReal         *z[2];
+  HangLayout         l[2];
+  Vec                ec, ef, ea;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; ++k) {
+    HangLayoutCreate(HOPS_H1, fine->dim, orders[1 - k], &l[k]);
+    PetscCall(PetscMalloc1(orders[1 - k] + 1, &z[k]));
+    PetscCall(TestGLL(orders[1 - k] + 1, z[k]));
+  }
+  PetscCall(Elements(h, 0, orders[1], wrong, x, &ec));
+  PetscCall(Elements(h, 1, orders[0], none, y, &ef));
+  PetscCall(ToAll(ec, &ea));
+  PetscCall(VecGetArrayRead(ea, &all));
+  PetscCall(VecGetArrayRead(ef, &e));
+  *most = 0.0;
+  for (PetscInt c = 0; c < h->a[1].nc; ++c) {
+    const HangCell *K    = fine->cell + h->a[1].first + c;
+    const HangNode *node = HangFind(coarse, K->level, HangIndex(coarse, K->level, K->a));
+
+    if (!node || node->state != 1) {
+      const PetscInt up[3] = {K->a[0] >> 1, K->a[1] >> 1, K->a[2] >> 1};
+
+      node = HangFind(coarse, K->level - 1, HangIndex(coarse, K->level - 1, up));
+    }
+    for (PetscInt i = 0; i < l[1].ne; ++i) {
+      HangPart x;
+
+      HangWhere(fine, K, &l[1], z[1], i, &x);
+      *most = PetscMax(*most, PetscAbsReal(PetscRealPart(e[c * l[1].ne + i]) - ValueAt(coarse, coarse->cell + node->cell, &l[0],
+                                                                                       z[0], all + node->cell * l[0].ne, x.lo)));
+    }
+  }
+  PetscCall(VecRestoreArrayRead(ea, &all));
+  PetscCall(VecRestoreArrayRead(ef, &e));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(VecDestroy(&ec));
+  PetscCall(VecDestroy(&ef));
+  PetscCall(VecDestroy(&ea));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(PetscFree(z[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of essential unknowns become zero */
+static PetscErrorCode Clear(const HangArrays *a, Vec x)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < a->ness; ++i) PetscCall(VecSetValue(x, a->ess[i], 0.0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operator(HopsSpace space, Mat *A)
+{
+  const PetscScalar two = 2.0, one = 1.0;
+  HopsCoefficient   c;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(space, A));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &two, &c));
+  PetscCall(MatPASetDiffusion(*A, c));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
+  PetscCall(MatPASetMass(*A, c));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* P^T A P = A of the coarse space, but for its identity rows: boxes are affine, and quadrature is exact */
+static PetscErrorCode Galerkin(Hierarchy *h, Mat P, Vec x, Vec y, PetscReal *error)
+{
+  Mat       A[2];
+  Vec       z, w, v;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(Operator(h->space[k], &A[k]));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(x, &w));
+  PetscCall(VecDuplicate(x, &v));
+  PetscCall(MatMult(A[1], y, z));
+  PetscCall(MatMultTranspose(P, z, w));
+  PetscCall(MatMult(A[0], x, v));
+  PetscCall(VecNorm(v, NORM_2, &norm));
+  PetscCall(VecAXPY(v, -1.0, w));
+  PetscCall(VecNorm(v, NORM_2, error));
+  *error /= norm;
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&v));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(MatDestroy(&A[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x . P^T z = P x . z, whatever y was; and added to what was there */
+static PetscErrorCode Transpose(Mat P, Vec x, Vec y, PetscReal *error)
+{
+  Vec         z, w, v;
+  PetscScalar s, t;
+  PetscReal   norm;
+  PetscRandom r;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &v));
+  PetscCall(VecDuplicate(x, &w));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
+  PetscCall(VecSetRandom(z, r));
+  PetscCall(PetscRandomDestroy(&r));
+  PetscCall(MatMultTranspose(P, z, w));
+  PetscCall(VecTDot(w, x, &s));
+  PetscCall(VecTDot(z, y, &t));
+  *error = PetscAbsScalar(s - t) / PetscAbsScalar(t);
+  PetscCall(MatMultAdd(P, x, z, v));
+  PetscCall(VecAXPY(v, -1.0, z));
+  PetscCall(VecAXPY(v, -1.0, y));
+  PetscCall(VecNorm(v, NORM_INFINITY, &norm));
+  *error = PetscMax(*error, norm);
+  PetscCall(VecCopy(w, x)); /* x is no longer needed */
+  PetscCall(MatMultTransposeAdd(P, z, x, x));
+  PetscCall(VecAXPY(x, -2.0, w));
+  PetscCall(VecNorm(x, NORM_INFINITY, &norm));
+  *error = PetscMax(*error, norm);
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No polynomial. Numbers of unknowns depend on the ranks, so entries are values */
+static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(12.9898 * x[0] + 7.8233 * x[1] + (dim > 2 ? 9.7719 * x[2] : 0.0) + 0.3) + x[0];
+  return PETSC_SUCCESS;
+}
+
+/* The space of lower order that hops numbers: from it comes the same y as from that of arrays */
+static PetscErrorCode Lower(Hierarchy *h, PetscInt order, Vec y)
+{
+  HopsSpace low;
+  PetscInt  N;
+  Mat       P;
+  Vec       x, z;
+  PetscReal error;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateCoarse(h->space[1], NULL, order, &low));
+  PetscCall(HopsSpaceGetSizes(low, NULL, &N));
+  PetscCall(Say("as many unknowns", (PetscReal)(N - h->a[0].N), 0.0));
+  PetscCall(MatCreateHopsInterp(low, h->space[1], &P));
+  PetscCall(MatCreateVecs(P, &x, &z));
+  PetscCall(HopsSpaceInterpolate(low, Wave, NULL, x));
+  PetscCall(MatMult(P, x, z));
+  PetscCall(VecAXPY(z, -1.0, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &error));
+  PetscCall(Say("the lower order", error, 1e-12));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&P));
+  PetscCall(HopsSpaceDestroy(&low));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Maps(PetscInt empty)
+{
+  char         text[16]  = "";
+  PetscInt     orders[2] = {2, -1};
+  PetscBool    some = PETSC_FALSE, same = PETSC_FALSE;
+  HangMutation wrong = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscReal    error;
+  HangMesh     mesh;
+  Hierarchy    h;
+  Mat          P;
+  Vec          x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &orders[0], NULL));
+  orders[1] = orders[0];
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-coarse", &orders[1], NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &some, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-same", &same, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-wrong", text, sizeof(text), NULL));
+  if (text[0] == 'h') wrong.half = PETSC_TRUE;
+  if (text[0] == 'e') wrong.edge = PETSC_TRUE;
+  PetscCall(HangCreateFromOptions(&mesh));
+  PetscCall(Create(&mesh, 2, same, orders, some ? HangWall : NULL, empty, &h));
+  PetscCall(MatCreateHopsInterp(h.space[0], h.space[1], &P));
+  PetscCall(MatCreateVecs(P, &x, &y));
+  PetscCall(HopsSpaceInterpolate(h.space[0], Wave, NULL, x));
+  PetscCall(Clear(&h.a[0], x));
+  PetscCall(VecSet(y, 7.0)); /* is overwritten */
+  PetscCall(MatMult(P, x, y));
+  PetscCall(Compare(&h, orders, wrong, x, y, &error));
+  PetscCall(Say("the coarse function", error, 1e-12));
+  PetscCall(Galerkin(&h, P, x, y, &error));
+  PetscCall(Say("coarse operator", error, 1e-12));
+  if (same) PetscCall(Lower(&h, orders[1], y));
+  PetscCall(Transpose(P, x, y, &error));
+  PetscCall(Say("transpose", error, 1e-12));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&P));
+  PetscCall(Destroy(&h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  const PetscReal r = PetscMax(HangRadius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
+
+  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
+  return PETSC_SUCCESS;
+}
+
+/* Solves, and says of how many levels, iterations and unknowns; and whether it solves A x = b */
+static PetscErrorCode SolveOn(HopsSpace space, PetscInt most, PetscBool numbers)
+{
+  const PetscScalar  one = 1.0;
+  HopsCoefficient    kappa;
+  PetscInt           its, nlevels, N;
+  PetscReal          norm, residual;
+  KSPConvergedReason reason;
+  Mat                A;
+  Vec                x, b, r;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(space, &A));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &kappa));
+  PetscCall(MatPASetDiffusion(A, kappa));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsSpaceCreateVec(space, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(HopsSpaceSetEssentialFunction(space, Solution, NULL));
+  PetscCall(HopsSpaceComputeRHS(space, Source, NULL, b));
+  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCHOPSMG));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAXPY(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(HopsSpaceGetSizes(space, NULL, &N));
+  if (numbers)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "levels %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n",
+                          nlevels, N, its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n",
+                        reason > 0 && residual <= 2e-9 * norm ? (its <= most ? "solved" : "SLOW") : "NOT SOLVED"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&r));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A layer near a re-entrant corner, refined so many times */
+static PetscErrorCode SolveLayer(PetscInt dim, PetscInt order, PetscInt finest, PetscInt empty)
+{
+  const PetscInt M[3] = {2, 2, 2}, orders[2] = {order, order};
+  PetscInt       most    = 12;
+  PetscBool      numbers = PETSC_FALSE;
+  HangMesh       mesh;
+  Hierarchy      h;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-numbers", &numbers, NULL));
+  PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &mesh));
+  PetscCall(HangAdapt(&mesh, 0, finest, 0.0, HangLayer));
+  PetscCall(HangList(&mesh, PETSC_FALSE));
+  PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangEverywhere, empty, &h));
+  PetscCall(SolveOn(h.space[h.n - 1], most, numbers));
+  PetscCall(Destroy(&h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char     what[16] = "maps";
+  PetscInt dim = 2, order = 2, finest = 3, empty = -1;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HangSetBackend());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
+  if (what[0] == 'm') PetscCall(Maps(empty));
+  else PetscCall(SolveLayer(dim, order, finest, empty));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: real
+
+  testset:
+    output_file: output/hopsmgadaptive_maps.out
+
+    test:
+      suffix: maps_2d
+      nsize: {{1 2 3 4}}
+      args: -what maps -dim 2 -order {{1 2 5}} -turned -essential
+
+    test:
+      suffix: maps_3d
+      nsize: {{1 2 4}}
+      args: -what maps -dim 3 -finest 2 -order {{1 3}} -turned
+
+    test:
+      suffix: maps_orders
+      nsize: {{1 3}}
+      args: -what maps -dim {{2 3}} -finest 2 -order 4 -coarse 3 -turned -essential
+
+    test:
+      suffix: maps_empty
+      nsize: 3
+      args: -what maps -dim {{2 3}} -finest 2 -order 2 -empty {{0 1}} -turned
+
+    test:
+      suffix: backends
+      nsize: {{1 3}}
+      args: -what maps -dim 3 -finest 2 -order 3 -turned -essential -backends host,base
+
+  testset:
+    output_file: output/hopsmgadaptive_same.out
+
+    test:
+      suffix: same_2d
+      nsize: {{1 3}}
+      args: -what maps -same -dim 2 -order {{3 6}} -coarse {{1 2}} -turned -essential
+
+    test:
+      suffix: same_3d
+      nsize: {{1 4}}
+      args: -what maps -same -dim 3 -finest 2 -order 4 -coarse {{2 3}} -turned
+
+    test:
+      suffix: same_empty
+      nsize: 2
+      args: -what maps -same -dim 3 -finest 1 -order 3 -coarse 2 -empty 0
+
+  testset:
+    output_file: output/hopsmgadaptive_wrong.out
+    filter: sed 's/WRONG,.*$/noticed/'
+
+    test:
+      suffix: wrong_half
+      args: -what maps -dim {{2 3}} -finest 2 -order 3 -wrong half
+
+    test:
+      suffix: wrong_edge
+      args: -what maps -dim 3 -finest 2 -order 3 -wrong edge
+
+  # the bar: 12 iterations of CG to 1e-9
+  testset:
+    output_file: output/hopsmgadaptive_solve.out
+
+    test:
+      suffix: solve_2d
+      nsize: {{1 4}}
+      args: -what solve -dim 2 -order {{2 3 4}} -finest {{3 6}}
+
+    test:
+      suffix: solve_3d
+      nsize: {{1 3}}
+      args: -what solve -dim 3 -order {{2 4}} -finest 2
+
+    test:
+      suffix: solve_deep
+      args: -what solve -dim 3 -order 2 -finest 4
+
+    test:
+      suffix: solve_empty
+      nsize: 3
+      args: -what solve -dim 2 -order 3 -finest 4 -empty {{0 2}}
+
+    test:
+      suffix: solve_coarsen
+      nsize: {{1 2}}
+      args: -what solve -dim 2 -order 4 -finest 4 -pc_hopsmg_coarsen {{p ph hp}}
+
+    test:
+      suffix: solve_types
+      nsize: {{1 2}}
+      args: -what solve -dim 2 -order 3 -finest 4 -pc_mg_type {{multiplicative full}} -pc_mg_cycle_type {{v w}}
+
+    test:
+      suffix: solve_coarse
+      args: -what solve -dim 2 -order 3 -finest 4 -pc_hopsmg_levels {{2 3}} -pc_hopsmg_coarse_mat {{aij pa}}
+
+TEST*/
