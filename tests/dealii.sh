@@ -5,11 +5,10 @@ set -eu
 what=${*: -1}
 lib=${HOPS_LIB%/*}
 unset PETSC_OPTIONS # deal.II does not free everything before PETSc ends
-# the blocks of the page, by their language
-block() { sed -n "/^\`\`\`$1 *whole/,/^\`\`\`\$/p" "$HOPS_SOURCE/docs/guide/dealii.md" | sed '/^```/d'; }
+block=$HOPS_SOURCE/config/block
 
-block cmake >CMakeLists.txt
-case $what in *guide) block cpp >shell.cc ;; *) cp "$HOPS_SOURCE/tests/dealii.cc" shell.cc ;; esac
+"$block" dealii cmake >CMakeLists.txt
+case $what in *guide) "$block" dealii cpp >shell.cc ;; *) cp "$HOPS_SOURCE/tests/dealii.cc" shell.cc ;; esac
 quietly() { "$@" >log 2>&1 || { cat log; exit 1; }; }
 quietly cmake -S . -B build -Dhops_DIR="$lib/cmake/hops" -DCMAKE_BUILD_TYPE=Release
 quietly cmake --build build

@@ -4,9 +4,7 @@ set -eu
 unset PETSC_OPTIONS # Python does not free everything before MPI ends
 suite=${*: -1}
 "$HOPS_SOURCE/python/build" "$HOPS_LIB" "$PWD/package" >log 2>&1 || { cat log; exit 1; }
-[ -n "${PYTHON:-}" ] || for PYTHON in python3 /usr/bin/python3; do
-  ! "$PYTHON" -c 'import petsc4py, pytest' 2>/dev/null || break
-done
+PYTHON=$("$HOPS_SOURCE/config/python" petsc4py pytest)
 export PYTHONPATH=$PWD/package${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$PWD/cache
 for n in 1 $([ "$suite" = mfem ] || echo 3); do
   mpiexec --oversubscribe --bind-to none -n $n "$PYTHON" -m pytest -q -p no:cacheprovider \
@@ -32,6 +30,12 @@ done
     suffix: mfem
     requires: mfem
     args: mfem
+
+  test:
+    suffix: ngsolve
+    requires: ngsolve
+    timeoutfactor: 5
+    args: ngsolve
 
 TEST*/
 END
