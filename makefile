@@ -14,13 +14,15 @@ ifeq ($(origin BUILD),undefined)
 else
   libdir := $(BUILD)/lib
 endif
-lib    := $(libdir)/libhops.so
+# LIBSUFFIX=_complex: libhops_complex.so, hops_complex.pc, so that libraries for several PETScs can be installed beside each other
+name   := hops$(LIBSUFFIX)
+lib    := $(libdir)/lib$(name).so
 prefix ?= /usr/local
 installlib ?= $(prefix)/lib
 
 VERSION := $(shell sed -n 's/^\#define HOPS_VERSION_[A-Z]* //p' include/hops.h | paste -sd.)
 # before version 1 a minor version may change functions
-soname  := libhops.so.$(basename $(VERSION))
+soname  := lib$(name).so.$(basename $(VERSION))
 NPROC   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 # ---- Flags. OPT and WARN may be set by the user. Of the libraries that PETSc names (PETSC_WITH_EXTERNAL_LIB) only those
@@ -33,7 +35,9 @@ ifeq ($(OPENMP),1)
   cflags  += -fopenmp -DHOPS_OPENMP
   LDFLAGS += -fopenmp
 endif
-hopsflags = -L$(libdir) -Wl,-rpath,$(abspath $(libdir)) -Wl,--as-needed -lhops
+# RPATH=0: what is installed names no folders of libraries, for packages of a system, which has them where it looks
+norpath   = $(if $(filter 0,$(RPATH)),$(filter-out -Wl$(comma)-rpath$(comma)%,$(1)),$(1))
+hopsflags = -L$(libdir) -Wl,-rpath,$(abspath $(libdir)) -Wl,--as-needed -l$(name)
 ifeq ($(ASAN),1)
   OPT     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
   LDFLAGS += -fsanitize=address,undefined
@@ -60,7 +64,6 @@ endif
 
 # ---- Complex scalars: on the host alone. PETSc has no hypre then, and hops calls that of HYPRE_DIR, or the system's
 ifeq ($(PETSC_SCALAR),complex)
-  comma      := ,
   hops_hypre := $(firstword $(wildcard $(if $(HYPRE_DIR),$(HYPRE_DIR)/include/HYPRE.h,/usr/include/hypre/HYPRE.h /usr/include/HYPRE.h)))
   hops_hypre := $(if $(shell grep -s 'define PETSC_HAVE_HYPRE 1' $(hops_petscconf)),,$(hops_hypre))
 endif
@@ -142,7 +145,7 @@ formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
-lib: $(lib) $(libdir)/pkgconfig/hops.pc
+lib: $(lib) $(libdir)/pkgconfig/$(name).pc
 tutorials: $(tutorial)
 bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(programs))
 
@@ -153,7 +156,7 @@ python: lib
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found complex-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '%s\n' '$(name) $(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: complex-found
 complex-found:
@@ -173,6 +176,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $(debug) $< -o $@
 
+$(BUILD)/obj/src/hops.o: private CPPFLAGS += $(if $(LIBSUFFIX),-DHOPS_LIBSUFFIX=$(subst -,_,$(LIBSUFFIX)))
 $(BUILD)/obj/src/backend/kokkos/runtime/kokkosmemory.o: private CPPFLAGS += -DHOPS_KOKKOS_LIBRARY='"$(notdir $(kokkoslib))"'
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags
 	$(compile_kokkos)
@@ -211,28 +215,30 @@ $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call 
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@.$(VERSION)
-	@ln -sf libhops.so.$(VERSION) $(libdir)/$(soname)
-	@ln -sf libhops.so.$(VERSION) $@
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(call norpath,$(ldlibs)) -o $@.$(VERSION)
+	@ln -sf lib$(name).so.$(VERSION) $(libdir)/$(soname)
+	@ln -sf lib$(name).so.$(VERSION) $@
 
+hops_pclibs = -L$${libdir} -Wl,-rpath,$${libdir} -l$(name) $(if $(LIBSUFFIX),-L$(hops_petscroot)/lib $(PETSC_LIB_BASIC)) -Wl,-rpath,$(hops_petscroot)/lib
+# pkg-config knows one PETSc by that name, so a library with a suffix names its own PETSc itself
 define hops_pc
 prefix=$(1)
 libdir=$(2)
 includedir=$(3)
-plugin=$${libdir}/libhops.so
+plugin=$${libdir}/lib$(name).so
 petsc_dir=$(PETSC_DIR)
 petsc_arch=$(PETSC_ARCH)
 
-Name: hops
+Name: $(name)
 Description: High-Order PreconditionerS for PETSc
 Version: $(VERSION)
-Requires: $(hops_petscpc)
-Cflags: -I$${includedir}
-Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lhops -Wl,-rpath,$(hops_petscroot)/lib
+$(if $(LIBSUFFIX),,Requires: $(hops_petscpc))
+Cflags: -I$${includedir} $(if $(LIBSUFFIX),$(PETSC_CC_INCLUDES))
+Libs: $(call norpath,$(hops_pclibs))
 endef
 define hops_cmake
-# find_package(hops): the target hops::hops, and hops_PLUGIN, a path for -dll_append
-set(hops_PLUGIN "$(2)/libhops.so")
+# find_package($(name)): the target hops::hops, and hops_PLUGIN, a path for -dll_append
+set(hops_PLUGIN "$(2)/lib$(name).so")
 get_property(hops_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
 include(CMakeFindDependencyMacro)
 find_dependency(PkgConfig)
@@ -249,7 +255,7 @@ if(NOT TARGET hops::hops)
   pkg_check_modules(hops_PETSC REQUIRED IMPORTED_TARGET $(hops_petscpc))
   set(ENV{PKG_CONFIG_PATH} "$${hops_path}")
   add_library(hops::hops SHARED IMPORTED)
-  set_target_properties(hops::hops PROPERTIES IMPORTED_LOCATION "$(2)/libhops.so.$(VERSION)" IMPORTED_SONAME $(soname)
+  set_target_properties(hops::hops PROPERTIES IMPORTED_LOCATION "$(2)/lib$(name).so.$(VERSION)" IMPORTED_SONAME $(soname)
     INTERFACE_INCLUDE_DIRECTORIES "$(3)" INTERFACE_LINK_LIBRARIES "PkgConfig::hops_PETSC;$${hops_mpi}")
 endif()
 endef
@@ -269,10 +275,10 @@ export hops_cmake_install = $(call hops_cmake,$(prefix),$(installlib),$(prefix)/
 export hops_pc_build   = $(call hops_pc,$(CURDIR),$(abspath $(libdir)),$${prefix}/include)
 export hops_pc_install = $(call hops_pc,$(prefix),$(installlib),$${prefix}/include)
 
-$(libdir)/pkgconfig/hops.pc: makefile config/petsc.mk include/hops.h $(BUILD)/.flags
-	@mkdir -p $(@D) $(libdir)/cmake/hops
-	@echo "$$hops_cmake_build" > $(libdir)/cmake/hops/hops-config.cmake
-	@echo "$$hops_cmake_version" > $(libdir)/cmake/hops/hops-config-version.cmake
+$(libdir)/pkgconfig/$(name).pc: makefile config/petsc.mk include/hops.h $(BUILD)/.flags
+	@mkdir -p $(@D) $(libdir)/cmake/$(name)
+	@echo "$$hops_cmake_build" > $(libdir)/cmake/$(name)/$(name)-config.cmake
+	@echo "$$hops_cmake_version" > $(libdir)/cmake/$(name)/$(name)-config-version.cmake
 	@echo "$$hops_pc_build" > $@
 
 # ---- Programs. A program that uses no symbol of hops is not linked with it: such tests load hops with -dll_append.
@@ -378,14 +384,14 @@ install: lib
 to    := $(DESTDIR)$(prefix)
 tolib := $(DESTDIR)$(installlib)
 install-only:
-	install -d $(to)/include $(tolib)/pkgconfig $(tolib)/cmake/hops $(to)/share/man/man3 $(to)/share/hops/tutorials/meshes
+	install -d $(to)/include $(tolib)/pkgconfig $(tolib)/cmake/$(name) $(to)/share/man/man3 $(to)/share/hops/tutorials/meshes
 	install -m 644 include/*.h include/*.F90 $(to)/include
 	install -m 755 $(lib).$(VERSION) $(tolib)
-	ln -sf libhops.so.$(VERSION) $(tolib)/$(soname)
-	ln -sf libhops.so.$(VERSION) $(tolib)/libhops.so
-	@echo "$$hops_pc_install" > $(tolib)/pkgconfig/hops.pc
-	@echo "$$hops_cmake_install" > $(tolib)/cmake/hops/hops-config.cmake
-	@echo "$$hops_cmake_version" > $(tolib)/cmake/hops/hops-config-version.cmake
+	ln -sf lib$(name).so.$(VERSION) $(tolib)/$(soname)
+	ln -sf lib$(name).so.$(VERSION) $(tolib)/lib$(name).so
+	@echo "$$hops_pc_install" > $(tolib)/pkgconfig/$(name).pc
+	@echo "$$hops_cmake_install" > $(tolib)/cmake/$(name)/$(name)-config.cmake
+	@echo "$$hops_cmake_version" > $(tolib)/cmake/$(name)/$(name)-config-version.cmake
 	config/manpages --roff $(BUILD)/man3
 	install -m 644 $(BUILD)/man3/*.3 $(to)/share/man/man3
 	install -m 644 tutorials/*.[ch] tutorials/*.F90 $(to)/share/hops/tutorials
@@ -394,9 +400,9 @@ install-only:
 
 uninstall:
 	config/manpages --roff $(BUILD)/man3
-	rm -f $(addprefix $(to)/include/,$(notdir $(wildcard include/*.h include/*.F90))) $(tolib)/libhops.so*
-	rm -f $(tolib)/pkgconfig/hops.pc $$(cd $(BUILD)/man3 && printf '$(to)/share/man/man3/%s ' *.3)
-	rm -rf $(tolib)/cmake/hops $(to)/share/hops
+	rm -f $(addprefix $(to)/include/,$(notdir $(wildcard include/*.h include/*.F90))) $(tolib)/lib$(name).so*
+	rm -f $(tolib)/pkgconfig/$(name).pc $$(cd $(BUILD)/man3 && printf '$(to)/share/man/man3/%s ' *.3)
+	rm -rf $(tolib)/cmake/$(name) $(to)/share/hops
 
 clean:
 	rm -rf $(BUILD) $(lib) $(lib).* $(libdir)/pkgconfig $(libdir)/cmake
@@ -437,6 +443,8 @@ help:
 	@echo 'P4EST_DIR               which p4est, for tutorials/adaptive_p4est.c (default: the system'"'"'s, with its PETSc)'
 	@echo 'HYPRE_DIR               which hypre, where PETSc has complex scalars (default: the system'"'"'s; now $(or $(hops_hypre),none))'
 	@echo 'BUILD=dir               build everything below dir'
+	@echo 'LIBSUFFIX=_complex      the library is libhops_complex.so, and hops_complex for pkg-config and CMake'
+	@echo 'RPATH=0                 no folders of libraries in what is installed: where the system finds PETSc by itself'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'
 	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'

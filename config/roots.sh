@@ -59,3 +59,11 @@ unpack() {
   mkdir -p "$2.new"
   tar -C "$2.new" --numeric-owner -xpf "$roots/$(suite_of "$1").tar" && mv "$2.new" "$2"
 }
+
+# copy_tree ROOT: the tree as it stands, and nothing that was built, is /hops there; what was built there, in build-*, stays
+copy_tree() {
+  mkdir -p "$1/hops"
+  find "$1/hops" -mindepth 1 -maxdepth 1 ! -name 'build-*' -exec rm -rf {} +
+  git ls-files -z -co --exclude-standard | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done \
+    | tar -c --null -T - | tar -x --no-same-owner -C "$1/hops"
+}

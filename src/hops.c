@@ -199,9 +199,18 @@ PetscErrorCode HopsFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls this when it loads libhops.so as a plugin (-dll_append, -dll_prepend or
-   PetscDLLibraryAppend()). */
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_hops(void)
-{
-  return HopsInitialize(); /* reported by the PETSc that loads it */
-}
+/* PETSc calls the function that the library's file is named after when it loads it as a plugin (-dll_append, -dll_prepend or
+   PetscDLLibraryAppend()): libhops.so, libpetschops.so (by itself, see config/petsc/install), libhops_complex.so with LIBSUFFIX. */
+#define HOPS_REGISTER_(name) \
+  PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_##name(void) \
+  { \
+    return HopsInitialize(); /* reported by the PETSc that loads it */ \
+  }
+#define HOPS_REGISTER(name) HOPS_REGISTER_(name)
+
+HOPS_REGISTER(hops)
+HOPS_REGISTER(petschops)
+#if defined(HOPS_LIBSUFFIX)
+HOPS_REGISTER(PetscConcat(hops, HOPS_LIBSUFFIX))
+HOPS_REGISTER(PetscConcat(petschops, HOPS_LIBSUFFIX))
+#endif

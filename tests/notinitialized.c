@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-  const char *const names[] = {"HopsInitialize", "PetscDLLibraryRegister_hops", "HopsInitialize"};
+  const char *const names[] = {"HopsInitialize", "PetscDLLibraryRegister_hops", "PetscDLLibraryRegister_petschops"};
   void             *handle  = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
 
   if (!handle) {
