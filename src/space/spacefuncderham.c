@@ -352,7 +352,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt   at = cells[k] - space->cstart, c = at >= 0 && at < space->ncaller ? where[at] : -1;
     const PetscInt   one[3] = {1, 1, 1}, ng[3] = {Pg, Pg, Pg};
-    PetscReal        J[9], Ji[9], ref[3], v[3], det;
+    PetscReal        J[9], Ji[9], ref[3] = {0.0, 0.0, 0.0}, v[3], det;
     const PetscReal *M[3];
     HopsBasis        b[3], geom[3];
     PetscReal        point[3] = {0.0, 0.0, 0.0};
