@@ -1,6 +1,8 @@
 static char help[] = "PCHOPSMG where nodes hang: maps between spaces on adaptive meshes, and solves.\n\
-  -what <maps|solve> -dim <d> -order <p> -coarse <p> (of the coarse space) -finest <n> -empty <rank>\n\
+  -what <maps|solve|coefficients> -dim <d> -order <p> -coarse <p> (of the coarse space) -finest <n> -empty <rank>\n\
   -turn: cells see the domain each their own way; -essential: part of the boundary is\n\
+  -kind <function|cell|quadrature>: the coefficient, which is constant on each root\n\
+  -curved: cells are\n\
   -wrong <half|edge>: what the maps are compared with is made wrong, which must be noticed\n\n";
 
 #include "hangingcase.h"
@@ -55,11 +57,12 @@ static PetscErrorCode Tell(Hierarchy *h, PetscInt l)
 static PetscErrorCode Create(HangMesh *finest, PetscInt most, PetscBool same, const PetscInt orders[2],
                              PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, Hierarchy *h)
 {
-  PetscBool turned = PETSC_FALSE;
+  PetscBool turned = PETSC_FALSE, curved = PETSC_FALSE;
   HangMesh  meshes[LEVELS];
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-turned", &turned, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
   *h        = (Hierarchy){.n = 1};
   meshes[0] = *finest;
   while (h->n < PetscMin(most, LEVELS)) {
@@ -76,7 +79,7 @@ static PetscErrorCode Create(HangMesh *finest, PetscInt most, PetscBool same, co
   for (PetscInt l = 0; l < h->n; ++l) {
     h->mesh[l] = meshes[h->n - 1 - l];
     if (turned) TurnRoots(&h->mesh[l]);
-    PetscCall(HangArraysCreate(&h->mesh[l], orders[l < h->n - 1], NULL, essential, empty, &h->a[l]));
+    PetscCall(HangArraysCreate(&h->mesh[l], orders[l < h->n - 1], curved ? HangQuadratic : NULL, essential, empty, &h->a[l]));
     PetscCall(HangSpace(&h->mesh[l], orders[l < h->n - 1], &h->a[l], &h->space[l]));
     if (l) PetscCall(Tell(h, l));
   }
@@ -364,6 +367,136 @@ static PetscErrorCode Maps(PetscInt empty)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- Operators of all levels ---- */
+
+static PetscErrorCode Parity(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  PetscInt sum = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) sum += (PetscInt)PetscFloorReal(x[d]);
+  u[0] = sum % 2 ? 50.0 : 1.0;
+  return PETSC_SUCCESS;
+}
+
+/* values of a coefficient by cell, q = 0, or at q points per direction */
+static PetscErrorCode Given(Hierarchy *h, HopsSpace space, PetscInt q, HopsCoefficient *c)
+{
+  const HangMesh *m  = &h->mesh[h->n - 1];
+  const PetscInt  nc = h->a[h->n - 1].nc, nq = q ? PetscPowInt(q, m->dim) : 1;
+  PetscScalar    *v;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(nc * nq, &v));
+  for (PetscInt i = 0; i < nc * nq; ++i) {
+    const HangCell *x = m->cell + h->a[h->n - 1].first + i / nq;
+    PetscReal       mid[3];
+
+    for (PetscInt d = 0; d < 3; ++d) mid[d] = (x->a[d] + 0.5) / (1 << x->level);
+    PetscCall(Parity(m->dim, mid, 1, v + i, NULL));
+  }
+  if (q) PetscCall(HopsCoefficientCreateQuadrature(space, 1, q, v, c));
+  else PetscCall(HopsCoefficientCreateCell(space, 1, v, c));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The boundary where the first direction begins; in 3D its facets may hang */
+static PetscErrorCode AddRobin(Hierarchy *h, Mat A, HopsCoefficient c)
+{
+  const HangMesh *m = &h->mesh[h->n - 1];
+  PetscInt        n = 0, *cells, *faces;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(h->a[h->n - 1].nc, &cells, h->a[h->n - 1].nc, &faces));
+  for (PetscInt k = 0; k < h->a[h->n - 1].nc; ++k) {
+    const HangCell *x = m->cell + h->a[h->n - 1].first + k;
+
+    if (x->a[0]) continue;
+    cells[n] = k;
+    for (PetscInt d = 0; d < m->dim; ++d)
+      if (x->perm[d] == 0) faces[n] = 2 * d + x->flip[d];
+    ++n;
+  }
+  PetscCall(MatPAAddRobin(A, n, cells, faces, c));
+  PetscCall(PetscFree2(cells, faces));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On each level P^T A P = A of the next one, on vectors that are zero where essential */
+static PetscErrorCode Products(Hierarchy *h, PC pc, PetscReal *most)
+{
+  *most = 0.0;
+  for (PetscInt l = h->n - 1; l > 0; --l) {
+    KSP       ksp;
+    Mat       P, A, Ac;
+    Vec       x, y, z, w;
+    PetscReal norm, error;
+
+    PetscFunctionBeginUser;
+    PetscCall(PCMGGetInterpolation(pc, l, &P));
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    PetscCall(KSPGetOperators(ksp, &A, NULL));
+    PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
+    PetscCall(KSPGetOperators(ksp, &Ac, NULL));
+    PetscCall(MatCreateVecs(P, &x, &y));
+    PetscCall(VecDuplicate(y, &z));
+    PetscCall(VecDuplicate(x, &w));
+    PetscCall(HopsSpaceInterpolate(h->space[l - 1], Wave, NULL, x));
+    PetscCall(Clear(&h->a[l - 1], x));
+    PetscCall(MatMult(P, x, y));
+    PetscCall(MatMult(A, y, z));
+    PetscCall(MatMult(Ac, x, w));
+    PetscCall(VecNorm(w, NORM_2, &norm));
+    PetscCall(VecScale(w, -1.0));
+    PetscCall(MatMultTransposeAdd(P, z, w, w));
+    PetscCall(VecNorm(w, NORM_2, &error));
+    *most = PetscMax(*most, error / norm);
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(VecDestroy(&z));
+    PetscCall(VecDestroy(&w));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
+{
+  const PetscInt  orders[2] = {order, order};
+  char            kind[16]  = "function";
+  PetscReal       error;
+  HangMesh        mesh;
+  Hierarchy       h;
+  HopsCoefficient c;
+  Mat             A;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-kind", kind, sizeof(kind), NULL));
+  PetscCall(HangCreateFromOptions(&mesh));
+  PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangWall, empty, &h));
+  if (kind[0] == 'f') PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Parity, NULL, &c));
+  else PetscCall(Given(&h, h.space[h.n - 1], kind[0] == 'q' ? order + 2 : 0, &c));
+  PetscCall(MatCreatePA(h.space[h.n - 1], &A));
+  PetscCall(MatPASetQuadrature(A, order + 2, PETSC_FALSE));
+  PetscCall(MatPASetDiffusion(A, c));
+  PetscCall(MatPASetMass(A, c));
+  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(AddRobin(&h, A, c));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCHOPSMG));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Products(&h, pc, &error));
+  PetscCall(Say("operators of all levels", error, 1e-12));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Destroy(&h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Solves ---- */
+
 static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
@@ -378,8 +511,30 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, Pet
   return PETSC_SUCCESS;
 }
 
+/* b, once the essential values are known: its entries of identity rows are zero, and do not count in its
+   norm */
+static PetscErrorCode RightSide(HopsSpace space, const HangArrays *a, Mat A, Vec b)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceSetEssentialFunction(space, Solution, NULL));
+  PetscCall(HopsSpaceComputeRHS(space, Source, NULL, b));
+  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(VecCopy(b, y));
+  PetscCall(Clear(a, y));
+  PetscCall(VecWAXPY(x, -1.0, y, b)); /* the identity rows of b alone */
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecAXPY(b, -1.0, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Solves, and says of how many levels, iterations and unknowns; and whether it solves A x = b */
-static PetscErrorCode SolveOn(HopsSpace space, PetscInt most, PetscBool numbers)
+static PetscErrorCode SolveOn(HopsSpace space, const HangArrays *a, PetscInt most, PetscBool numbers)
 {
   const PetscScalar  one = 1.0;
   HopsCoefficient    kappa;
@@ -399,9 +554,7 @@ static PetscErrorCode SolveOn(HopsSpace space, PetscInt most, PetscBool numbers)
   PetscCall(HopsSpaceCreateVec(space, &x));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecDuplicate(x, &r));
-  PetscCall(HopsSpaceSetEssentialFunction(space, Solution, NULL));
-  PetscCall(HopsSpaceComputeRHS(space, Source, NULL, b));
-  PetscCall(MatPALiftEssential(A, b));
+  PetscCall(RightSide(space, a, A, b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
@@ -448,7 +601,7 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt order, PetscInt finest, 
   PetscCall(HangAdapt(&mesh, 0, finest, 0.0, HangLayer));
   PetscCall(HangList(&mesh, PETSC_FALSE));
   PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangEverywhere, empty, &h));
-  PetscCall(SolveOn(h.space[h.n - 1], most, numbers));
+  PetscCall(SolveOn(h.space[h.n - 1], &h.a[h.n - 1], most, numbers));
   PetscCall(Destroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -466,6 +619,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
   if (what[0] == 'm') PetscCall(Maps(empty));
+  else if (what[0] == 'c') PetscCall(Coefficients(order, empty));
   else PetscCall(SolveLayer(dim, order, finest, empty));
   PetscCall(PetscFinalize());
   return 0;
@@ -534,6 +688,24 @@ int main(int argc, char **argv)
       suffix: wrong_edge
       args: -what maps -dim 3 -finest 2 -order 3 -wrong edge
 
+  testset:
+    output_file: output/hopsmgadaptive_coefficients.out
+
+    test:
+      suffix: coefficients_2d
+      nsize: {{1 2 4}}
+      args: -what coefficients -kind {{function cell quadrature}} -dim 2 -order 3 -turned
+
+    test:
+      suffix: coefficients_3d
+      nsize: {{1 3}}
+      args: -what coefficients -kind {{function cell quadrature}} -dim 3 -finest 2 -order 2 -turned
+
+    test:
+      suffix: coefficients_empty
+      nsize: 3
+      args: -what coefficients -kind cell -dim {{2 3}} -finest 2 -order 2 -empty 1
+
   # the bar: 12 iterations of CG to 1e-9
   testset:
     output_file: output/hopsmgadaptive_solve.out
@@ -556,6 +728,11 @@ int main(int argc, char **argv)
       suffix: solve_empty
       nsize: 3
       args: -what solve -dim 2 -order 3 -finest 4 -empty {{0 2}}
+
+    test:
+      suffix: solve_curved
+      nsize: {{1 2}}
+      args: -what solve -dim {{2 3}} -order 3 -finest 2 -curved -pc_hopsmg_coarsen {{h ph}}
 
     test:
       suffix: solve_coarsen

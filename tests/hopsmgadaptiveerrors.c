@@ -25,33 +25,27 @@ static PetscErrorCode Create(PetscInt dim, PetscInt levels, PetscInt order, Hang
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Operator(HopsSpace sp, PetscBool cells, Mat *A)
+static PetscErrorCode Operator(HopsSpace sp, Mat *A)
 {
-  HopsCoefficient one;
-  PetscScalar    *v;
-  PetscInt        n;
+  const PetscScalar v = 1.0;
+  HopsCoefficient   one;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceGetNumCells(sp, &n));
-  PetscCall(PetscMalloc1(n + 1, &v));
-  for (PetscInt c = 0; c < n + 1; ++c) v[c] = 1.0;
-  if (cells) PetscCall(HopsCoefficientCreateCell(sp, 1, v, &one));
-  else PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, v, &one));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
   PetscCall(MatCreatePA(sp, A));
   PetscCall(MatPASetDiffusion(*A, one));
   PetscCall(MatPASetMass(*A, one));
   PetscCall(HopsCoefficientDestroy(&one));
-  PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Expect(const char name[], HopsSpace sp, PetscBool cells, const char options[], const char words[])
+static PetscErrorCode Expect(const char name[], HopsSpace sp, const char options[], const char words[])
 {
   Mat A;
   PC  pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Operator(sp, cells, &A));
+  PetscCall(Operator(sp, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCHOPSMG));
   PetscCall(PCSetOperators(pc, A, A));
@@ -130,12 +124,12 @@ static PetscErrorCode Spaces(PetscInt dim)
   PetscCall(HangRelations(&m[0], &m[1], a[1].first, a[1].nc, &n, &r));
   PetscCall(HopsSpaceSetCoarse(sp[1], sp[0], n, r));
   PetscCall(PetscFree(r));
-  PetscCall(Expect("single precision", sp[1], PETSC_FALSE, "-pc_hopsmg_precision single", "-pc_hopsmg_precision double"));
+  PetscCall(Expect("single precision", sp[1], "-pc_hopsmg_precision single", "-pc_hopsmg_precision double"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_precision"));
-  PetscCall(Expect("patches", sp[1], PETSC_FALSE, "-mg_levels_pc_type patchfd", "hanging nodes|-pc_type lor"));
+  PetscCall(Expect("patches", sp[1], "-mg_levels_pc_type patchfd", "hanging nodes|-pc_type lor"));
   PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_type"));
   PetscCall(HopsSpaceSetCoarse(sp[1], NULL, 0, NULL));
-  PetscCall(Expect("no hierarchy", sp[1], PETSC_FALSE, "", "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen"));
+  PetscCall(Expect("no hierarchy", sp[1], "", "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen"));
   for (PetscInt l = 0; l < 3; ++l) {
     PetscCall(HopsSpaceDestroy(&sp[l]));
     PetscCall(HangArraysDestroy(&a[l]));
@@ -171,39 +165,14 @@ static PetscErrorCode Covered(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where parents are on other ranks, values by cell have no way to them */
-static PetscErrorCode Apart(PetscInt dim)
-{
-  PetscInt   n = 0, *r;
-  HangMesh   m[2];
-  HangArrays a[2];
-  HopsSpace  sp[2];
-
-  PetscFunctionBeginUser;
-  for (PetscInt l = 0; l < 2; ++l) PetscCall(Create(dim, l + 1, 2, &m[l], &a[l], &sp[l]));
-  PetscCall(HangRelations(&m[0], &m[1], a[1].first, a[1].nc, &n, &r));
-  PetscCall(HopsSpaceSetCoarse(sp[1], sp[0], n, r));
-  PetscCall(PetscFree(r));
-  PetscCall(Expect("values by cell", sp[1], PETSC_TRUE, "", "function of position|partition the meshes alike"));
-  for (PetscInt l = 0; l < 2; ++l) {
-    PetscCall(HopsSpaceDestroy(&sp[l]));
-    PetscCall(HangArraysDestroy(&a[l]));
-    PetscCall(HangDestroy(&m[l]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
-  PetscInt    dim = 2;
-  PetscMPIInt size;
+  PetscInt dim = 2;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size == 1) PetscCall(Covered(dim));
-  if (size == 1) PetscCall(Spaces(dim));
-  else PetscCall(Apart(dim));
+  PetscCall(Covered(dim));
+  PetscCall(Spaces(dim));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -212,11 +181,6 @@ int main(int argc, char **argv)
 
   test:
     suffix: spaces
-    args: -dim {{2 3}} -malloc_dump 0
-
-  test:
-    suffix: apart
-    nsize: {{2 3}}
     args: -dim {{2 3}} -malloc_dump 0
 
 TEST*/

@@ -8,15 +8,18 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
 {
   const PetscInt nc = cf->nc;
   PetscScalar   *v;
+  HopsToParents  to;
 
   PetscFunctionBegin;
   PetscCheck(cf->nvcells == fine->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, fine->ncaller);
-  PetscCall(PetscCalloc1(coarse->ncaller * nc, &v));
+  PetscCall(HopsToParentsCreate(n, coarse, &to));
+  PetscCall(PetscCalloc1(to.n * nc, &v));
   for (PetscInt f = 0; f < n->nfine; ++f)
     for (PetscInt k = 0; k < nc; ++k)
-      v[(coarse->cell[n->parent[f]] - coarse->cstart) * nc + k] +=
-        cf->values[(fine->cell[f] - fine->cstart) * nc + k] / HopsPower(HopsNestedHalves(n, f), n->dim);
+      v[to.place[f] * nc + k] += cf->values[(fine->cell[f] - fine->cstart) * nc + k] / HopsPower(HopsNestedHalves(n, f), n->dim);
+  PetscCall(HopsToParentsSum(&to, nc, &v));
+  PetscCall(HopsToParentsDestroy(&to));
   PetscCall(HopsCoefficientCreateCell(coarse, nc, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,9 +173,9 @@ static PetscErrorCode HopsChildPoints(PetscInt nhalf, const HopsBasis *rule, Pet
 }
 
 /* v: the values of those fine cells that are children, nhalf a direction, at the coarse rule's points, a run
-   of cells at a time */
-static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n, PetscInt nhalf, HopsSpace coarse, HopsSpace fine,
-                                         PetscInt q_1d, PetscScalar v[])
+   of cells at a time; place[] says where those of a cell's parent are */
+static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n, PetscInt nhalf, const PetscInt place[],
+                                         HopsSpace fine, PetscInt q_1d, PetscScalar v[])
 {
   const PetscInt dim = n->dim, nq = HopsPower(q_1d, dim), nc = cf->nc;
   PetscInt      *h, *at, npts                                = 0;
@@ -207,7 +210,7 @@ static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n
         if (half != n->half[f] || HopsNestedHalves(n, f) != nhalf) continue;
         {
           const PetscReal *from = val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride;
-          PetscScalar     *to   = v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc;
+          PetscScalar     *to   = v + (place[f] * nq + q) * nc;
 
           for (PetscInt k = 0; k < nc; ++k) to[k] += from[k] / nsides;
         }
@@ -224,12 +227,17 @@ static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n
 static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
                                         HopsCoefficient *out)
 {
-  PetscScalar *v;
+  const PetscInt size = HopsPower(q_1d, n->dim) * cf->nc;
+  PetscScalar   *v;
+  HopsToParents  to;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(coarse->ncaller * HopsPower(q_1d, n->dim) * cf->nc, &v));
-  PetscCall(HopsSampleChildren(cf, n, n->nhalf, coarse, fine, q_1d, v));
-  if (n->given) PetscCall(HopsSampleChildren(cf, n, 1, coarse, fine, q_1d, v));
+  PetscCall(HopsToParentsCreate(n, coarse, &to));
+  PetscCall(PetscCalloc1(to.n * size, &v));
+  PetscCall(HopsSampleChildren(cf, n, n->nhalf, to.place, fine, q_1d, v));
+  if (n->given) PetscCall(HopsSampleChildren(cf, n, 1, to.place, fine, q_1d, v));
+  PetscCall(HopsToParentsSum(&to, size, &v));
+  PetscCall(HopsToParentsDestroy(&to));
   PetscCall(HopsCoefficientCreateQuadrature(coarse, cf->nc, q_1d, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -251,13 +259,7 @@ PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, H
       (n->same && (cf->func || HopsCoefficientIsCell(cf) || cf->q_1d))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCheck(cf->func || !n->apart, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
-             "A coefficient of values by cell, at points, or of a PetscDS goes to coarser meshes on the ranks of its cells, and "
-             "some "
-             "cells are on other ranks than their parents: give a function of position, or partition the meshes alike");
-  if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
+  } else if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
   else if (HopsCoefficientIsCell(cf)) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
   else PetscCall(HopsCoarsenSample(cf, n, coarse, fine, q_1d, out));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,6 +43,21 @@ static inline PetscInt HopsNestedHalves(const HopsNested *n, PetscInt f)
   return n->given && n->kept[f] ? 1 : n->nhalf;
 }
 
+/*
+  Values that fine cells make for their parents: for fine cell f they go to place[f] of n, which are this
+  rank's cells of the coarse space in the caller's order, or, where some rank's parents are elsewhere, the
+  distinct parents. HopsToParentsSum() gives of v[n][nc] the sums on the coarse cells, in the caller's order,
+  in place of v. Collective
+*/
+typedef struct {
+  PetscInt  n, *place;
+  PetscSF   sf; /* NULL: parents are here */
+  HopsSpace coarse;
+} HopsToParents;
+PETSC_INTERN PetscErrorCode HopsToParentsCreate(const HopsNested *, HopsSpace coarse, HopsToParents *);
+PETSC_INTERN PetscErrorCode HopsToParentsSum(const HopsToParents *, PetscInt nc, PetscScalar *v[]);
+PETSC_INTERN PetscErrorCode HopsToParentsDestroy(HopsToParents *);
+
 /* refuses meshes that are not nested, and children on other ranks than their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
 PETSC_INTERN PetscErrorCode HopsNestedDestroy(HopsNested *);

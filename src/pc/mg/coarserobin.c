@@ -64,33 +64,64 @@ static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coefficient on the parents' faces: constants and functions are the same, of others the mean is taken */
-static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
-                                       const HopsIntegral *in, const PetscInt key[], HopsCoefficient *alpha)
+/* Is the coefficient on coarse faces the same, a constant or a function? */
+static PetscBool HopsFacesKeep(const HopsIntegral *in)
+{
+  return in->coefficient->func || HopsCoefficientIsConstant(in->coefficient) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+#define HOPS_SUMS 3 /* of a face of a coarse cell: fine faces on it, their integrals of alpha and of 1 */
+
+/* sums[][2 dim][HOPS_SUMS] of the coarse cells, in the caller's order */
+static PetscErrorCode HopsSumFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
+                                   const HopsIntegral *in, PetscScalar *sums[])
 {
   const HopsFacets r  = in->facets;
-  const PetscInt   nf = coarse->ncells * 2 * n->dim;
-  PetscReal       *mean, *area, *s;
+  const PetscInt   nf = 2 * n->dim;
+  PetscReal       *s;
+  HopsToParents    to;
 
   PetscFunctionBegin;
-  if (in->coefficient->func || HopsCoefficientIsConstant(in->coefficient)) {
+  PetscCall(HopsToParentsCreate(n, coarse, &to));
+  PetscCall(PetscCalloc1(to.n * nf * HOPS_SUMS, sums));
+  PetscCall(PetscCalloc1(2 * r->n, &s));
+  if (!HopsFacesKeep(in)) PetscCall(HopsFaceIntegrals(fine, basis, in, s));
+  for (PetscInt f = 0; f < r->n; ++f) {
+    PetscScalar *sum;
+    PetscInt     face;
+
+    PetscCall(HopsParentFace(n, r->cells[f], r->faces[f], &face));
+    sum = *sums + (to.place[r->cells[f]] * nf + face) * HOPS_SUMS;
+    sum[0] += 1.0;
+    sum[1] += s[f];
+    sum[2] += s[r->n + f];
+  }
+  PetscCall(HopsToParentsSum(&to, nf * HOPS_SUMS, sums));
+  PetscCall(HopsToParentsDestroy(&to));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coefficient on the parents' faces: constants and functions are the same, of others the mean is taken */
+static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, const HopsIntegral *in, const PetscScalar sums[],
+                                       HopsCoefficient *alpha)
+{
+  const PetscInt nf = 2 * n->dim;
+  PetscReal     *mean;
+
+  PetscFunctionBegin;
+  if (HopsFacesKeep(in)) {
     PetscCall(HopsCoefficientReference(in->coefficient));
     *alpha = in->coefficient;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscMalloc1(2 * r->n, &s));
-  PetscCall(PetscCalloc1(nf, &mean));
-  PetscCall(PetscCalloc1(nf, &area));
-  PetscCall(HopsFaceIntegrals(fine, basis, in, s));
-  for (PetscInt f = 0; f < r->n; ++f) {
-    mean[key[f]] += s[f];
-    area[key[f]] += s[r->n + f];
+  PetscCall(PetscCalloc1(coarse->ncells * nf, &mean));
+  for (PetscInt k = 0; k < coarse->ncells * nf; ++k) {
+    const PetscScalar *sum = sums + ((coarse->cell[k / nf] - coarse->cstart) * nf + k % nf) * HOPS_SUMS;
+
+    if (PetscRealPart(sum[2]) != 0.0) mean[k] = PetscRealPart(sum[1]) / PetscRealPart(sum[2]);
   }
-  for (PetscInt k = 0; k < nf; ++k)
-    if (area[k] != 0.0) mean[k] /= area[k];
-  PetscCall(PetscFree(area));
-  PetscCall(PetscFree(s));
-  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)fine), 1, "mean over faces", alpha));
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)coarse), 1, "mean over faces", alpha));
   (*alpha)->ctx          = mean;
   (*alpha)->destroyctx   = HopsFreeMeans;
   (*alpha)->evaluateface = HopsFaceEvaluate_Means;
@@ -100,34 +131,29 @@ static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, Ho
 PetscErrorCode HopsFormCoarsenBoundary(HopsForm form, const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
                                        Mat A)
 {
+  const PetscInt      nf = 2 * n->dim;
   const HopsIntegral *in;
 
   PetscFunctionBegin;
-  PetscCheck(!n->apart || !HopsFormHas(form, HOPS_BOUNDARY), PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
-             "Robin terms go to coarser meshes on the ranks of their cells, and some cells are on other ranks than their parents: "
-             "partition the meshes alike, or use -pc_type lor");
   for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));) {
-    const HopsFacets r = in->facets;
-    HopsCoefficient  alpha;
-    PetscInt        *key, *cells, *faces, m;
+    HopsCoefficient alpha;
+    PetscScalar    *sums;
+    PetscInt       *cells, *faces, m = 0;
 
-    PetscCall(PetscMalloc3(r->n, &key, r->n, &cells, r->n, &faces));
-    for (PetscInt f = 0; f < r->n; ++f) {
-      PetscInt face;
+    PetscCall(HopsSumFaces(n, coarse, fine, basis, in, &sums));
+    PetscCall(HopsCoarsenFaces(n, coarse, in, sums, &alpha));
+    PetscCall(PetscMalloc2(coarse->ncells * nf, &cells, coarse->ncells * nf, &faces));
+    for (PetscInt k = 0; k < coarse->ncells * nf; ++k) {
+      const PetscInt cell = coarse->cell[k / nf];
 
-      PetscCall(HopsParentFace(n, r->cells[f], r->faces[f], &face));
-      key[f] = n->parent[r->cells[f]] * 2 * n->dim + face;
-    }
-    PetscCall(HopsCoarsenFaces(n, coarse, fine, basis, in, key, &alpha));
-    m = r->n;
-    PetscCall(PetscSortRemoveDupsInt(&m, key));
-    for (PetscInt f = 0; f < m; ++f) {
-      cells[f] = coarse->cell[key[f] / (2 * n->dim)];
-      faces[f] = key[f] % (2 * n->dim);
+      if (PetscRealPart(sums[((cell - coarse->cstart) * nf + k % nf) * HOPS_SUMS]) == 0.0) continue;
+      cells[m]   = cell;
+      faces[m++] = k % nf;
     }
     PetscCall(MatPAAddRobin(A, m, cells, faces, alpha));
     PetscCall(HopsCoefficientDestroy(&alpha));
-    PetscCall(PetscFree3(key, cells, faces));
+    PetscCall(PetscFree2(cells, faces));
+    PetscCall(PetscFree(sums));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,3 +97,55 @@ PetscBool HopsRelationFits(PetscInt dim, PetscInt child, PetscInt k, const Petsc
   }
   return PETSC_TRUE;
 }
+
+/* ------------------------------------------ to parents ------------------------------------------ */
+
+PetscErrorCode HopsToParentsCreate(const HopsNested *n, HopsSpace coarse, HopsToParents *t)
+{
+  PetscInt *parents;
+
+  PetscFunctionBegin;
+  *t = (HopsToParents){.n = coarse->ncaller, .coarse = coarse};
+  PetscCall(PetscMalloc1(n->nfine, &t->place));
+  if (!n->apart) {
+    for (PetscInt f = 0; f < n->nfine; ++f) t->place[f] = coarse->cell[n->parent[f]] - coarse->cstart;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  t->n = n->nfine;
+  PetscCall(PetscMalloc1(n->nfine, &parents));
+  PetscCall(PetscArraycpy(parents, n->number, n->nfine));
+  PetscCall(PetscSortRemoveDupsInt(&t->n, parents));
+  for (PetscInt f = 0; f < n->nfine; ++f) PetscCall(PetscFindInt(n->number[f], t->n, parents, &t->place[f]));
+  PetscCall(HopsSpaceCreateCellSF(coarse, t->n, parents, NULL, &t->sf));
+  PetscCall(PetscFree(parents));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsToParentsSum(const HopsToParents *t, PetscInt nc, PetscScalar *v[])
+{
+  PetscScalar *sum;
+  MPI_Datatype unit = MPIU_SCALAR; /* PetscSF sums no type of one scalar but the scalar itself */
+
+  PetscFunctionBegin;
+  if (!t->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCheckIndex("values of cells", (PetscInt64)t->coarse->ncaller * nc));
+  PetscCall(PetscCalloc1(t->coarse->ncaller * nc, &sum));
+  if (nc > 1) {
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &unit));
+    PetscCallMPI(MPI_Type_commit(&unit));
+  }
+  PetscCall(PetscSFReduceBegin(t->sf, unit, *v, sum, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(t->sf, unit, *v, sum, MPIU_SUM));
+  if (nc > 1) PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(PetscFree(*v));
+  *v = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsToParentsDestroy(HopsToParents *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(t->place));
+  PetscCall(PetscSFDestroy(&t->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
