@@ -41,7 +41,9 @@ python)
 esac
 for n in $ranks; do
   echo "$n:"
-  mpiexec --oversubscribe --bind-to none -n "$n" $command $options
+  # DOLFINx says on stderr what it compiles
+  mpiexec --oversubscribe --bind-to none -n "$n" $command $options 2>err || { cat err; exit 1; }
+  grep -v '^INFO:root:\|UserWarning: Number of integration points\|^  warnings.warn(\|^$' err >&2 || true
 done
 
 : <<'TESTS'
@@ -64,6 +66,18 @@ done
       requires: fortran
       args: fortran
       filter: sed "s/iterations [12][0-9]/few iterations/; s/[2-4]\.[0-9]E-08/few E-08/"
+    test:
+      suffix: python
+      requires: petsc4py
+      args: python
+    test:
+      suffix: dolfinx
+      requires: dolfinx
+      args: dolfinx
+    test:
+      suffix: mfem
+      requires: mfem
+      args: mfem
     test:
       suffix: ngsolve
       requires: ngsolve

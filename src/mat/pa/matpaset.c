@@ -290,7 +290,7 @@ PetscErrorCode MatPASetConstants(Mat A, PetscScalar derivative, PetscScalar valu
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
   PetscCheck(sp->family != HOPS_L2 || derivative == 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
-             "A space in L2 has no derivative: give MatPASetConstants() 0, and the mass");
+             "L2 has no derivative: give MatPASetConstants() 0, and the mass");
   if (derivative != 0.0) PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)A), 1, &derivative, &cf[0]));
   if (value != 0.0) PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)A), 1, &value, &cf[1]));
   if (sp->family == HOPS_H1) PetscCall(MatPASetDiffusion(A, cf[0]));
