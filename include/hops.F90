@@ -22,7 +22,7 @@ module hops
 
   public :: HopsGetNodeOrder, HopsSpaceCreateFromNodes, HopsSpaceCreateFromArrays, HopsSpaceDestroy, HopsSpaceGetSizes
   public :: HopsSpaceCreateVec, HopsSpaceGetNodeNumbers, HopsSpaceGlobalToElements, HopsSpaceElementsToGlobal
-  public :: MatSetHopsSpace, DMSetHopsSpace, MatCreatePA, MatPASetDiffusion, MatPASetMass
+  public :: MatSetHopsSpace, DMSetHopsSpace, MatCreatePA, MatPASetDiffusion, MatPASetMass, MatPASetConstants
   public :: HopsCoefficientCreateConstant, HopsCoefficientCreateCell, HopsCoefficientCreateNodal, HopsCoefficientDestroy
   public :: PCLORSetSpace, PCLORSetCoefficients, PCLORSetElasticity
 
@@ -100,6 +100,11 @@ module hops
     end function
     function c_diffusion(A, cf) bind(C, name='MatPASetDiffusion') result(ierr)
       PetscFortranAddr, value :: A, cf
+      PetscErrorCode :: ierr
+    end function
+    function c_constants(A, derivative, value) bind(C, name='MatPASetConstants') result(ierr)
+      PetscFortranAddr, value :: A
+      PetscScalar, value :: derivative, value
       PetscErrorCode :: ierr
     end function
     function c_mass(A, cf) bind(C, name='MatPASetMass') result(ierr)
@@ -267,6 +272,14 @@ contains
     PetscErrorCode, intent(out) :: ierr
 
     ierr = c_diffusion(A%v, cf%v)
+  end subroutine
+
+  subroutine MatPASetConstants(A, derivative, value, ierr)
+    type(tMat), intent(in) :: A
+    PetscScalar, intent(in) :: derivative, value
+    PetscErrorCode, intent(out) :: ierr
+
+    ierr = c_constants(A%v, derivative, value)
   end subroutine
 
   subroutine MatPASetMass(A, cf, ierr)

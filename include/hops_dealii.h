@@ -3,6 +3,9 @@
      hops::attach(A, dof_handler, mapping);   // a PETSc matrix, or a shell: -pc_type lor finds it there
      hops::attach(ksp, dof_handler, mapping); // or a KSP or PC that has operators; its type becomes lor
      hops::attach(ksp, dof_handler, mapping, constraints); // the same with hanging nodes
+     hops::Solver solver(op, x, dof_handler, mapping); // matrix-free: op has vmult() on vectors like x
+     solver.solve(x, b);                      // a KSP with PETSc's options
+     Mat A = hops::create_shell(op, x);       // the operator alone
      hops::renumber_by_node(dof_handler);     // FESystem: components of a node follow each other
      HopsSpace s = hops::create_space(comm, n, dof_handler, mapping);
 
@@ -196,6 +199,99 @@ void attach(KSP ksp, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<
   internal::check(KSPGetPC(ksp, &pc));
   attach(pc, dofs, mapping, &constraints);
 }
+
+namespace internal {
+template <class Operator, class Vector> struct Shell {
+  const Operator *op;
+  Vector          x, y;
+};
+
+template <class Operator, class Vector> PetscErrorCode shell_mult(Mat A, Vec x, Vec y)
+{
+  Shell<Operator, Vector> *shell;
+  const PetscScalar       *a;
+  PetscScalar             *b;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &shell));
+  PetscCall(VecGetArrayRead(x, &a));
+  std::copy(a, a + shell->x.locally_owned_size(), shell->x.begin());
+  PetscCall(VecRestoreArrayRead(x, &a));
+  shell->op->vmult(shell->y, shell->x);
+  PetscCall(VecGetArrayWrite(y, &b));
+  std::copy(shell->y.begin(), shell->y.begin() + shell->y.locally_owned_size(), b);
+  PetscCall(VecRestoreArrayWrite(y, &b));
+  PetscFunctionReturn(0);
+}
+
+template <class Operator, class Vector> PetscErrorCode shell_destroy(Mat A)
+{
+  Shell<Operator, Vector> *shell;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &shell));
+  delete shell;
+  PetscFunctionReturn(0);
+}
+} // namespace internal
+
+/* An operator with vmult() as a PETSc matrix, on LinearAlgebra::distributed::Vector or others alike. like
+   has the operator's layout, as of initialize_dof_vector(); op must outlive the matrix, which the caller
+   destroys */
+template <class Operator, class Vector> Mat create_shell(const Operator &op, const Vector &like)
+{
+  auto          *shell = new internal::Shell<Operator, Vector>{&op, like, like};
+  const PetscInt n = like.locally_owned_size(), N = like.size();
+  Mat            A;
+
+  internal::check(MatCreateShell(like.get_mpi_communicator(), n, n, N, N, shell, &A));
+  internal::check(MatShellSetOperation(A, MATOP_MULT, (void (*)(void))internal::shell_mult<Operator, Vector>));
+  internal::check(MatShellSetOperation(A, MATOP_DESTROY, (void (*)(void))internal::shell_destroy<Operator, Vector>));
+  return A;
+}
+
+/* A KSP of type CG with -pc_type lor for an operator with vmult(), which must outlive it. Options choose
+   others. A solve that does not converge raises an exception */
+class Solver {
+public:
+  template <class Operator, class Vector, int dim>
+  Solver(const Operator &op, const Vector &like, const dealii::DoFHandler<dim> &dofs, const dealii::Mapping<dim> &mapping)
+  {
+    Mat A = create_shell(op, like);
+
+    internal::check(KSPCreate(like.get_mpi_communicator(), &ksp));
+    internal::check(KSPSetOperators(ksp, A, A));
+    internal::check(MatDestroy(&A));
+    internal::check(KSPSetType(ksp, KSPCG));
+    attach(ksp, dofs, mapping);
+    internal::check(KSPSetFromOptions(ksp));
+  }
+  Solver(const Solver &)            = delete;
+  Solver &operator=(const Solver &) = delete;
+  ~Solver()
+  {
+    KSPDestroy(&ksp);
+  }
+
+  /* x is the initial guess too, with -ksp_initial_guess_nonzero */
+  template <class Vector> void solve(Vector &x, const Vector &b)
+  {
+    const auto         comm = x.get_mpi_communicator();
+    const PetscInt     n = x.locally_owned_size(), N = x.size();
+    KSPConvergedReason reason;
+    Vec                vx, vb;
+
+    internal::check(VecCreateMPIWithArray(comm, 1, n, N, x.begin(), &vx));
+    internal::check(VecCreateMPIWithArray(comm, 1, n, N, b.begin(), &vb));
+    internal::check(KSPSolve(ksp, vb, vx));
+    internal::check(VecDestroy(&vx));
+    internal::check(VecDestroy(&vb));
+    internal::check(KSPGetConvergedReason(ksp, &reason));
+    AssertThrow(reason > 0, dealii::ExcMessage("hops: KSP did not converge: -ksp_converged_reason says why"));
+  }
+
+  KSP ksp;
+};
 
 /* Numbers the unknowns of an FESystem node by node. Each rank keeps its own */
 template <int dim> void renumber_by_node(dealii::DoFHandler<dim> &dofs)

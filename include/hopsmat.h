@@ -97,6 +97,7 @@ PETSC_EXTERN PetscErrorCode MatPASetDiffusion(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetCurlCurl(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetDivDiv(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetMass(Mat, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode MatPASetConstants(Mat, PetscScalar, PetscScalar);
 PETSC_EXTERN PetscErrorCode MatPAAddRobin(Mat, PetscInt, const PetscInt[], const PetscInt[], HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetFromDS(Mat, DM);
 PETSC_EXTERN PetscErrorCode HopsDSSetDeviceSource(PetscDS, const char[], const char[]);

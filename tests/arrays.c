@@ -306,7 +306,7 @@ int main(int argc, char **argv)
   PetscBool       spread = PETSC_FALSE, essential = PETSC_FALSE, errors = PETSC_FALSE, forgotten = PETSC_FALSE;
   PetscScalar     one = 1.0, a;
   HopsSpace       sp;
-  HopsCoefficient unit, kappa, mass;
+  HopsCoefficient kappa, mass;
   Mat             A, B, L;
   Vec             u, v, w;
   KSP             ksp;
@@ -336,7 +336,6 @@ int main(int argc, char **argv)
   PetscCall(Create(&box, spread, essential, &sp));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, box.dim * (box.dim + 1) / 2, TestKappa, NULL, &kappa));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &mass));
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
   PetscCall(HopsSpaceCreateVec(sp, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(VecDuplicate(u, &w));
@@ -354,8 +353,7 @@ int main(int argc, char **argv)
   PetscCall(Forms(A, u, v, w, "MATPA"));
   PetscCall(Forms(B, u, v, w, "AIJ"));
   PetscCall(Forms(L, u, v, w, "LOR"));
-  PetscCall(MatPASetDiffusion(A, unit));
-  PetscCall(MatPASetMass(A, unit));
+  PetscCall(MatPASetConstants(A, 1.0, 1.0));
   PetscCall(Solve(sp, A, ksp, u, essential));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
@@ -363,7 +361,6 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&v));
   PetscCall(VecDestroy(&w));
-  PetscCall(HopsCoefficientDestroy(&unit));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&mass));
   PetscCall(HopsSpaceDestroy(&sp));

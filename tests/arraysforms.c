@@ -572,12 +572,19 @@ static PetscErrorCode ErrorsOfNumbers(void)
 {
   const PetscInt n[3] = {2, 2, 2}, p = 2;
   Arrays         curl, boxes;
-  HopsSpace      bad;
+  HopsSpace      bad, good;
+  Mat            A;
   PetscInt       keep;
 
   PetscFunctionBeginUser;
   PetscCall(FromBox(HOPS_HCURL, 3, p, n, &curl));
   PetscCall(FromBox(HOPS_L2, 3, 1, n, &boxes));
+  PetscCall(ArraysCreateSpace(HOPS_L2, &boxes, PETSC_FALSE, &good));
+  PetscCall(MatCreatePA(good, &A));
+  EXPECT("a derivative in L2", MatPASetConstants(A, 1.0, 1.0), "no derivative");
+  PetscCall(MatPASetConstants(A, 0.0, 1.0));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsSpaceDestroy(&good));
   boxes.unknowns[7] = boxes.unknowns[0];
   --boxes.n;
   EXPECT("an unknown inside two cells", ArraysCreateSpace(HOPS_L2, &boxes, PETSC_FALSE, &bad), "is given 2 times");

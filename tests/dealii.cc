@@ -1,5 +1,5 @@
 /*
-  What include/hops_dealii.h gives, beside the program of docs/guide/dealii.md: the operator of MatrixFree in a shell, several
+  What include/hops_dealii.h gives, beside the program of docs/guide/dealii.md: MatrixFree in a shell, matrices, several
   components on all ranks' meshes, a serial mesh that ranks share by subdomain ids, and refusals. Run by dealii.sh.
 */
 #include <deal.II/base/quadrature_lib.h>
@@ -55,32 +55,19 @@ static void solve(
   KSPDestroy(&ksp);
 }
 
-struct Operator {
-  Laplacian                       *laplacian;
-  const AffineConstraints<double> *constraints;
-  IndexSet                         owned;
-  Distributed                      x, y;
-};
-
-/* Rows of the boundary are those of the identity, as MatrixFree has them */
-static PetscErrorCode mult(Mat A, Vec x, Vec y)
+template <class Function> void refused(const std::string &what, Function f)
 {
-  Operator          *op;
-  const PetscScalar *a;
-  PetscScalar       *b;
-  PetscInt           n;
+  std::string text = "NOT REFUSED";
 
-  PetscFunctionBeginUser;
-  PetscCall(MatShellGetContext(A, &op));
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &a));
-  std::copy(a, a + n, op->x.begin());
-  PetscCall(VecRestoreArrayRead(x, &a));
-  op->laplacian->vmult(op->y, op->x);
-  PetscCall(VecGetArrayWrite(y, &b));
-  std::copy(op->y.begin(), op->y.begin() + n, b);
-  PetscCall(VecRestoreArrayWrite(y, &b));
-  PetscFunctionReturn(0);
+  try {
+    f();
+  } catch (const std::exception &e) {
+    const std::string all = e.what(), begin = "hops: ";
+    const auto        at = all.find(begin);
+
+    text = at == std::string::npos ? all : all.substr(at, all.find('\n', at) - at);
+  }
+  if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0) std::cout << what << ": " << text << std::endl;
 }
 
 static void shell(Triangulation<3> &mesh)
@@ -89,7 +76,7 @@ static void shell(Triangulation<3> &mesh)
   mesh.refine_global(2);
 }
 
-static void matrixfree()
+static void matrixfree(bool alone)
 {
   parallel::distributed::Triangulation<3> mesh(MPI_COMM_WORLD);
   const FE_Q<3>                           fe(4);
@@ -110,17 +97,25 @@ static void matrixfree()
   data->reinit(mapping, dofs, boundary, QGauss<1>(5), additional);
   laplacian.initialize(data);
   const IndexSet             owned = dofs.locally_owned_dofs();
-  Operator                   op    = {&laplacian, &boundary, owned, {}, {}};
   PETScWrappers::MPI::Vector b(owned, MPI_COMM_WORLD), x(owned, MPI_COMM_WORLD);
   VectorTools::create_right_hand_side(mapping, dofs, QGauss<3>(5), Functions::ConstantFunction<3>(1.0), b, boundary);
-  laplacian.initialize_dof_vector(op.x);
-  laplacian.initialize_dof_vector(op.y);
-  const PetscInt n = owned.n_elements(), N = dofs.n_dofs();
-  MatCreateShell(PETSC_COMM_WORLD, n, n, N, N, &op, &A);
-  MatShellSetOperation(A, MATOP_MULT, (void (*)(void))mult);
+  Distributed y, c;
+  laplacian.initialize_dof_vector(y);
+  laplacian.initialize_dof_vector(c);
+  A = hops::create_shell(laplacian, y);
   hops::attach(A, dofs, mapping);
   solve(A, b, x, "matrix-free");
   MatDestroy(&A);
+  if (alone) return;
+
+  for (const auto i : owned) c(i) = b(i);
+  hops::Solver solver(laplacian, y, dofs, mapping);
+  KSPSetTolerances(solver.ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT);
+  solver.solve(y, c);
+  for (const auto i : owned) y(i) -= x(i);
+  PetscPrintf(PETSC_COMM_WORLD, "by deal.II's vectors: %s\n", y.linfty_norm() < 1e-12 ? "the same" : "ANOTHER SOLUTION");
+  KSPSetTolerances(solver.ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 1);
+  refused("one iteration", [&] { solver.solve(y, c); });
 }
 
 /* Of any element: elasticity where it has components, else the Laplacian */
@@ -153,6 +148,27 @@ static void assemble(const DoFHandler<3> &dofs, const Mapping<3> &mapping, const
   }
   A.compress(VectorOperation::add);
   b.compress(VectorOperation::add);
+}
+
+static void assembled()
+{
+  parallel::distributed::Triangulation<3> mesh(MPI_COMM_WORLD);
+  const FE_Q<3>                           fe(4);
+  const MappingQ<3>                       mapping(4);
+  DoFHandler<3>                           dofs(mesh);
+  PETScWrappers::MPI::SparseMatrix        A;
+  PETScWrappers::MPI::Vector              b;
+
+  shell(mesh);
+  dofs.distribute_dofs(fe);
+  const IndexSet            relevant = DoFTools::extract_locally_relevant_dofs(dofs);
+  AffineConstraints<double> boundary(relevant);
+  VectorTools::interpolate_boundary_values(mapping, dofs, 0, Functions::ZeroFunction<3>(), boundary);
+  boundary.close();
+  assemble(dofs, mapping, dofs.locally_owned_dofs(), relevant, boundary, A, b);
+  PETScWrappers::MPI::Vector x(b);
+  hops::attach(A, dofs, mapping);
+  solve(A, b, x, "assembled");
 }
 
 static void elasticity()
@@ -230,21 +246,6 @@ static void hanging(int p)
   solve(A, b, x, "hanging nodes, order " + std::to_string(p), "", [&](KSP ksp) { hops::attach(ksp, dofs, mapping, constraints); });
 }
 
-template <class Function> void refused(const std::string &what, Function f)
-{
-  std::string text = "NOT REFUSED";
-
-  try {
-    f();
-  } catch (const std::exception &e) {
-    const std::string all = e.what(), begin = "hops: ";
-    const auto        at = all.find(begin);
-
-    text = at == std::string::npos ? all : all.substr(at, all.find('\n', at) - at);
-  }
-  if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0) std::cout << what << ": " << text << std::endl;
-}
-
 static void refusals()
 {
   parallel::distributed::Triangulation<3> mesh(MPI_COMM_WORLD);
@@ -273,11 +274,14 @@ static void refusals()
 int main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  PetscBool                        alone = PETSC_FALSE;
+  PetscBool                        alone = PETSC_FALSE, only = PETSC_FALSE;
 
   PetscOptionsGetBool(NULL, NULL, "-matrixfree_only", &alone, NULL);
-  matrixfree();
+  PetscOptionsGetBool(NULL, NULL, "-assembled_only", &only, NULL);
+  if (!only) matrixfree(alone);
   if (alone) return 0;
+  assembled();
+  if (only) return 0;
   elasticity();
   serial();
   hanging(2);

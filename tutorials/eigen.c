@@ -55,23 +55,11 @@ static PetscErrorCode GradientPart(Cavity *cavity, Vec x, PetscReal *part)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateForm(HopsSpace space, PetscErrorCode (*derivative)(Mat, HopsCoefficient), PetscReal mass, Mat *A)
+static PetscErrorCode CreateForm(HopsSpace space, PetscReal derivative, PetscReal mass, Mat *A)
 {
-  const PetscScalar one = 1.0, c = mass;
-  HopsCoefficient   cf;
-
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(space, A));
-  if (derivative) {
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &cf));
-    PetscCall(derivative(*A, cf));
-    PetscCall(HopsCoefficientDestroy(&cf));
-  }
-  if (mass != 0.0) {
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &cf));
-    PetscCall(MatPASetMass(*A, cf));
-    PetscCall(HopsCoefficientDestroy(&cf));
-  }
+  PetscCall(MatPASetConstants(*A, derivative, mass));
   PetscFunctionReturn(0);
 }
 
@@ -85,8 +73,8 @@ static PetscErrorCode CavityCreate(HopsSpace space, Mat M, PetscReal c, Cavity *
   cavity->c = c;
   PetscCall(HopsSpaceCreateCompanion(space, HOPS_H1, PETSC_TRUE, &potentials)); /* zero where the tangential field is */
   PetscCall(HopsSpaceCreateDerivative(potentials, space, &cavity->G));
-  PetscCall(CreateForm(space, MatPASetCurlCurl, 0.0, &cavity->K));
-  PetscCall(CreateForm(potentials, MatPASetDiffusion, 0.0, &cavity->L));
+  PetscCall(CreateForm(space, 1.0, 0.0, &cavity->K));
+  PetscCall(CreateForm(potentials, 1.0, 0.0, &cavity->L));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &cavity->B));
   PetscCall(PCSetOptionsPrefix(cavity->B, "gradients_"));
   PetscCall(PCSetOperators(cavity->B, cavity->L, cavity->L));
@@ -204,12 +192,12 @@ int main(int argc, char **argv)
 
   if (problem == LAPLACE) {
     PetscCall(HopsSpaceCreateH1(dm, order, label, 16, values, &space));
-    PetscCall(CreateForm(space, MatPASetDiffusion, 0.0, &A));
-    PetscCall(CreateForm(space, NULL, 1.0, &M));
+    PetscCall(CreateForm(space, 1.0, 0.0, &A));
+    PetscCall(CreateForm(space, 0.0, 1.0, &M));
   } else {
     PetscCall(HopsSpaceCreateHCurl(dm, order, label, 16, values, &space));
-    PetscCall(CreateForm(space, NULL, 1.0, &M));
-    PetscCall(CreateForm(space, MatPASetCurlCurl, c, &P));
+    PetscCall(CreateForm(space, 0.0, 1.0, &M));
+    PetscCall(CreateForm(space, 1.0, c, &P));
     PetscCall(CavityCreate(space, M, c, &cavity, &A));
   }
 

@@ -257,6 +257,52 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
 }
 
 /*@
+  MatPASetConstants - Sets both terms of an operator inside of the cells to constants: that of the derivative
+  of its space, and the mass.
+
+  Collective
+
+  Input Parameters:
++ A          - the operator
+. derivative - of the diffusion in H1, the curl-curl term in H(curl), the div-div term in H(div), or 0 for
+  no such term
+- value      - of the mass, or 0 for no such term
+
+  Level: beginner
+
+  Note:
+  What `MatPASetDiffusion()`, `MatPASetCurlCurl()` or `MatPASetDivDiv()`, and `MatPASetMass()` do with
+  `HopsCoefficientCreateConstant()`. Mass matrices are `MatPASetConstants(M, 0.0, 1.0)`. L2 has no derivative.
+
+.seealso: `MATPA`, `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`,
+`MatPASetMass()`
+@*/
+PetscErrorCode MatPASetConstants(Mat A, PetscScalar derivative, PetscScalar value)
+{
+  Mat_PA         *pa;
+  HopsSpace       sp;
+  HopsCoefficient cf[2] = {NULL, NULL};
+
+  PetscFunctionBegin;
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  sp = pa->form->space;
+  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
+  PetscCheck(sp->family != HOPS_L2 || derivative == 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "L2 has no derivative: give MatPASetConstants() 0, and the mass");
+  if (derivative != 0.0) PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)A), 1, &derivative, &cf[0]));
+  if (value != 0.0) PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)A), 1, &value, &cf[1]));
+  if (sp->family == HOPS_H1) PetscCall(MatPASetDiffusion(A, cf[0]));
+  if (sp->family == HOPS_HCURL) PetscCall(MatPASetCurlCurl(A, cf[0]));
+  if (sp->family == HOPS_HDIV) PetscCall(MatPASetDivDiv(A, cf[0]));
+  PetscCall(MatPASetMass(A, cf[1]));
+  for (PetscInt i = 0; i < 2; ++i)
+    if (cf[i]) PetscCall(HopsCoefficientDestroy(&cf[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   MatPAAddRobin - Adds a Robin term, the integral of alpha u v over a list of boundary faces.
 
   Collective
