@@ -398,11 +398,14 @@ install-only:
 	install -m 644 config/tutorials.mk $(to)/share/hops/tutorials/makefile
 	install -m 644 tutorials/meshes/*.msh $(to)/share/hops/tutorials/meshes
 
+# what libraries with other suffixes have in common stays as long as there is one
 uninstall:
+	rm -f $(tolib)/lib$(name).so* $(tolib)/pkgconfig/$(name).pc
+	rm -rf $(tolib)/cmake/$(name)
 	config/manpages --roff $(BUILD)/man3
-	rm -f $(addprefix $(to)/include/,$(notdir $(wildcard include/*.h include/*.F90))) $(tolib)/lib$(name).so*
-	rm -f $(tolib)/pkgconfig/$(name).pc $$(cd $(BUILD)/man3 && printf '$(to)/share/man/man3/%s ' *.3)
-	rm -rf $(tolib)/cmake/$(name) $(to)/share/hops
+	ls $(tolib)/libhops*.so >/dev/null 2>&1 || { \
+	  rm -f $(addprefix $(to)/include/,$(notdir $(wildcard include/*.h include/*.F90))) && \
+	  rm -f $$(cd $(BUILD)/man3 && printf '$(to)/share/man/man3/%s ' *.3) && rm -rf $(to)/share/hops; }
 
 clean:
 	rm -rf $(BUILD) $(lib) $(lib).* $(libdir)/pkgconfig $(libdir)/cmake

@@ -52,6 +52,12 @@ plugin) # the same library twice, linked and by -dll_append, is one
   quietly make -s -f "$prefix/share/hops/tutorials/makefile" first sanitizers="$sanitizers"
   try ./first -dll_append "$(pkg-config --variable=plugin hops)"
   ;;
+beside) # another library in the same prefix keeps what all have in common
+  touch "$prefix/lib/libhops_other.so"
+  quietly hops_make uninstall
+  (cd "$prefix" && ls include/hops.h lib/libhops* share/hops/tutorials/first.c)
+  rm "$prefix/lib/libhops_other.so"
+  ;;
 esac
 man=$(find "$prefix/share/man" -name PCLOR.3)
 grep -q 'low.*order.*refined' "$man" && echo "PCLOR has a manual page"
@@ -68,6 +74,10 @@ find "$prefix" -type f -o -type l
   test:
     suffix: plugin
     args: plugin
+
+  test:
+    suffix: beside
+    args: beside
 
   test:
     suffix: fortran

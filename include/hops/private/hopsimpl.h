@@ -84,13 +84,8 @@ struct _p_HopsSpace {
   PetscInt      nv, *values;
   PetscInt      nfixed, *fixed; /* essential points, where the numbering is hops' own, else NULL */
   PetscBool     hassection;     /* the DM has the section of that numbering (HopsSpaceGetDM()) */
-  HopsSpace     mesh;           /* of a lower order: the space whose cells, by their numbers, it has; else NULL */
-  /* HopsSpaceSetCoarse(): the space below, and of each of the caller's cells [ncaller] the cell in which it
-     lies, among those of all ranks, and which child of it it is; -1: the same */
-  HopsSpace coarse;
-  PetscInt *coarsecell, *coarsechild;
-  HopsSpace companion[4]; /* of a space from arrays, by family: those that the user gave */
-  PetscInt  nquad[2];     /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
+  HopsSpace     companion[4];   /* of a space from arrays, by family: those that the user gave */
+  PetscInt      nquad[2];       /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
   /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is
      0 */
   HopsBasis             rule[2];
@@ -108,6 +103,11 @@ struct _p_HopsSpace {
   HopsDeviceContext    *context;
   PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
   HopsHung              tensorhung; /* of full tensors, whose kernels do not know hanging nodes where others do */
+  HopsSpace             mesh;       /* of a lower order: the space whose cells, by their numbers, it has; else NULL */
+  /* HopsSpaceSetCoarse(): the space below, and of each of the caller's cells [ncaller] the cell in which it
+     lies, among those of all ranks, and which child of it it is; -1: the same */
+  HopsSpace coarse;
+  PetscInt *coarsecell, *coarsechild;
 };
 
 /* Entries of an L-vector of the back end that are not owned: ghosts, constrained ones, and what cells have of
