@@ -8,6 +8,7 @@ language=c ranks='1 3' flags=
 case $page in
 your-own-code) options="$box 4,4,4 $options" ;;
 eigenvalues) options="$box 3,3,3 -eps_type lobpcg -eps_nev 4 -st_pc_type lor -eps_view_values" ;;
+other-codes) ranks=1 ;;
 fortran) language=fortran ranks=1 ;;
 ngsolve | mfem) language=python ranks=1 ;;
 *) language=python ;;
@@ -22,7 +23,7 @@ case $language in
 c)
   "$HOPS_SOURCE/config/block" "$page" c >program.c
   [ "$page" != eigenvalues ] || slepc=$(pkg-config --cflags --libs SLEPc 2>/dev/null || pkg-config --cflags --libs slepc)
-  quietly mpicc -Wall -Werror $flags program.c $(pkg-config --cflags --libs hops) ${slepc:-} -o program
+  quietly mpicc -Wall -Werror $flags program.c $(pkg-config --cflags --libs hops) ${slepc:-} -lm -o program
   command=./program
   ;;
 fortran)
@@ -57,6 +58,10 @@ done
       suffix: your-own-code
       requires: real
       args: your-own-code
+    test:
+      suffix: other-codes
+      requires: real
+      args: other-codes
     test:
       suffix: eigenvalues
       requires: real slepc
