@@ -19,7 +19,12 @@ def arguments():
     parser.add_argument("--whole", action="store_true", help="show all of a solid; else a quarter of its cells is left out in front")
     parser.add_argument("--azimuth", type=float, default=-65.0, help="from where a solid is seen, in degrees from the x axis")
     parser.add_argument("--elevation", type=float, default=28.0, help="the same, in degrees above the xy plane")
+    parser.add_argument("--size", type=size, default=(WIDTH, HEIGHT), metavar="WxH", help="pixels of the picture (default: %dx%d)" % (WIDTH, HEIGHT))
     return parser.parse_args()
+
+
+def size(text):
+    return tuple(int(n) for n in text.split("x"))
 
 
 # ---- Cells and their boundary: nodes in lexicographic order, x fastest
@@ -212,7 +217,7 @@ def camera(renderer, dim, azimuth, elevation):
     renderer.ResetCameraClippingRange()
 
 
-def write(window, filename):
+def write(window, filename, pixels=(WIDTH, HEIGHT)):
     """Draw at twice the size and scale down: smooth edges, whatever the driver can do."""
     import vtk
     from vtk.util.numpy_support import vtk_to_numpy
@@ -223,10 +228,10 @@ def write(window, filename):
     grab.ReadFrontBufferOff()
     small = vtk.vtkImageResize()
     small.SetInputConnection(grab.GetOutputPort())
-    small.SetOutputDimensions(WIDTH, HEIGHT, 1)
+    small.SetOutputDimensions(*pixels, 1)
     small.Update()
-    pixels = vtk_to_numpy(small.GetOutput().GetPointData().GetScalars()).astype(float)
-    if pixels.std(axis=0).max() < 5:
+    colour = vtk_to_numpy(small.GetOutput().GetPointData().GetScalars()).astype(float)
+    if colour.std(axis=0).max() < 5:
         sys.exit("render.py: the picture is empty; is there a working OpenGL (libgl1-mesa-dri)?")
     png = vtk.vtkPNGWriter()
     png.SetInputConnection(small.GetOutputPort())
@@ -260,11 +265,11 @@ def main():
     window = vtk.vtkRenderWindow()
     window.SetOffScreenRendering(1)
     window.SetMultiSamples(0)
-    window.SetSize(WIDTH, HEIGHT)
+    window.SetSize(*args.size)
     window.AddRenderer(renderer)
     camera(renderer, dim, args.azimuth, args.elevation)
     window.Render()
-    write(window, args.png)
+    write(window, args.png, args.size)
 
 
 if __name__ == "__main__":

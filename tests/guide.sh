@@ -8,6 +8,7 @@ language=c ranks='1 3' flags=
 case $page in
 your-own-code) options="$box 4,4,4 $options" ;;
 eigenvalues) options="$box 3,3,3 -eps_type lobpcg -eps_nev 4 -st_pc_type lor -eps_view_values" ;;
+other-codes) ranks=1 ;;
 fortran) language=fortran ranks=1 ;;
 ngsolve | mfem) language=python ranks=1 ;;
 *) language=python ;;
@@ -16,13 +17,13 @@ esac
 quietly() { "$@" >log 2>&1 || { cat log; exit 1; }; }
 variable() { sed -n "s/^$1=//p" "${HOPS_LIB%/*}/pkgconfig/hops.pc"; }
 petsc=$(variable petsc_dir)/$(variable petsc_arch)
-export PKG_CONFIG_PATH=${HOPS_LIB%/*}/pkgconfig:$petsc/lib/pkgconfig:$(variable petsc_dir)/lib/pkgconfig
+export PKG_CONFIG_PATH=${HOPS_LIB%/*}/pkgconfig:$petsc/lib/pkgconfig:$(variable petsc_dir)/lib/pkgconfig${SLEPC_DIR:+:$SLEPC_DIR/lib/pkgconfig}
 ! grep -q __asan_init "$HOPS_LIB" || flags=-fsanitize=address,undefined
 case $language in
 c)
   "$HOPS_SOURCE/config/block" "$page" c >program.c
   [ "$page" != eigenvalues ] || slepc=$(pkg-config --cflags --libs SLEPc 2>/dev/null || pkg-config --cflags --libs slepc)
-  quietly mpicc -Wall -Werror $flags program.c $(pkg-config --cflags --libs hops) ${slepc:-} -o program
+  quietly mpicc -Wall -Werror $flags program.c $(pkg-config --cflags --libs hops) ${slepc:-} -lm -o program
   command=./program
   ;;
 fortran)
@@ -57,6 +58,10 @@ done
       suffix: your-own-code
       requires: real
       args: your-own-code
+    test:
+      suffix: other-codes
+      requires: real
+      args: other-codes
     test:
       suffix: eigenvalues
       requires: real slepc

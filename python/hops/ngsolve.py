@@ -7,6 +7,7 @@ they have to do with each other is the transformation S, from values at nodes to
 Meshes may be distributed, as mpi4py's communicators have them in NGSolve.
 """
 
+import functools
 import itertools
 import weakref
 
@@ -154,7 +155,24 @@ class _Layout:
             self.ids[self.kind == k] = self.dofs[self.kind == k][:, kind.place]
 
     def at_nodes(self, cf):
-        """(cells, nodes[, components]) of a coefficient function."""
+        """(cells, nodes[, components]) of a coefficient function, in the order of space()."""
+        return self._right_handed(self._at_nodes(cf))
+
+    def _right_handed(self, a):
+        """Cells of both hands may meet in NGSolve, and not in hops: left-handed ones list their nodes y fastest."""
+        lattice = np.arange((self.p + 1) ** self.dim).reshape((self.p + 1,) * self.dim)
+        a = a.copy()
+        a[self._left] = a[self._left][:, lattice.swapaxes(-1, -2).ravel()]
+        return a
+
+    @functools.cached_property
+    def _left(self):
+        along = [self._at_nodes(c) for c in (ngsolve.x, ngsolve.y, ngsolve.z)[: self.dim]]
+        x = np.stack(along, axis=-1)
+        edges = x[:, [self.p * (self.p + 1) ** d for d in range(self.dim)]] - x[:, :1]
+        return np.linalg.det(edges) < 0.0
+
+    def _at_nodes(self, cf):
         rule = ngsolve.IntegrationRule([tuple(x) for x in self.nodes], [1.0] * len(self.nodes))
         if not len(self.ids):
             return np.zeros(self.ids.shape + (cf.dim,) * (cf.dim > 1))
@@ -163,7 +181,8 @@ class _Layout:
 
     def space(self):
         x = self.at_nodes(ngsolve.CF((ngsolve.x, ngsolve.y, ngsolve.z)[: self.dim]))
-        return hops.Space(self.dim, self.p, self.rows.numbers[self.ids], x, owned=self.rows.owned, comm=self.rows.comm)
+        ids = self._right_handed(self.rows.numbers[self.ids])
+        return hops.Space(self.dim, self.p, ids, x, owned=self.rows.owned, comm=self.rows.comm)
 
     def transformation(self):
         at = self.rows

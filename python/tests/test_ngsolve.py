@@ -54,8 +54,8 @@ def turns(dim):
     return found
 
 
-def turned(dim, n, seed=1):
-    """A box, its cells turned at random, its vertices numbered at random: all ways in which cells meet."""
+def turned(dim, n, seed=1, mirror=False):
+    """A box, its cells turned at random, its vertices numbered at random: all ways in which cells meet; some left-handed."""
     random = np.random.default_rng(seed)
     mesh = meshing.Mesh(dim=dim)
     shape = (n + 1,) * dim
@@ -73,6 +73,8 @@ def turned(dim, n, seed=1):
     for cell in itertools.product(range(n), repeat=dim):
         corners = [points[np.ravel_multi_index(np.add(cell, c[::-1]), shape)] for c in itertools.product((0, 1), repeat=dim)]
         way = ways[random.integers(len(ways))]
+        if mirror and random.integers(2):
+            way = [way[i & 4 | (i & 1) << 1 | (i & 2) >> 1] for i in range(len(way))]  # x and y exchanged
         mesh.Add(element(1, [corners[way[i]] for i in round]))
     walls(mesh, dim, n, points, shape)
     return Mesh(mesh)
@@ -156,10 +158,12 @@ def test_what_coefficients_bring():
 
 
 @serial
+@pytest.mark.parametrize("mirror", (False, True))
 @pytest.mark.parametrize("dim, p, seed", [(2, 2, 1), (2, 5, 2), (3, 2, 3), (3, 3, 4), (3, 4, 5)])
-def test_cells_in_all_orientations(dim, p, seed):
-    fes = H1(turned(dim, 3, seed), order=p, dirichlet=[1])
-    assert solve(fes, laplace, 1 + y) <= 34
+def test_cells_in_all_orientations(dim, p, seed, mirror):
+    fes = H1(turned(dim, 3, seed, mirror), order=p, dirichlet=[1])
+    kappa = 1 + x * x + y
+    assert solve(fes, lambda u, v: kappa * grad(u) * grad(v), 1 + y, diffusion=kappa) <= 34
 
 
 @pytest.mark.parametrize("mesh, p", [("curved", 3), ("box", 6), ("turned", 5)])
