@@ -52,6 +52,10 @@ cdef extern from "hops.h":
     PetscErrorCode PCLORSetTransformation(PetscPC, PetscMat)
 
 
+cdef int nodes_of_cell(int dim, int order):
+    return <int>((order + 1) ** dim)  # Cython 3 makes a float of a power of integers
+
+
 cdef int check(PetscErrorCode ierr) except -1:
     if ierr:
         raise PETSc.Error(ierr)
@@ -72,7 +76,7 @@ def node_order(dim, order, nodes):
     nodes: a name ("vtk", "dealii", "dolfinx", "gmsh", "nek", "lexicographic"), or the nodes of the code's reference cell, an array
     of shape ((order + 1)**dim, dim) in [0, 1] or [-1, 1].
     """
-    perm = np.empty((order + 1) ** dim, dtype=PETSc.IntType)
+    perm = np.empty(nodes_of_cell(dim, order), dtype=PETSc.IntType)
     if isinstance(nodes, str):
         name = nodes.encode()
         check(HopsGetNodeOrder(dim, order, name, <PetscInt *>address(perm)))
@@ -107,7 +111,7 @@ cdef class Space:
         self.space = NULL
 
     def __init__(self, int dim, int order, ids, coords, nodes=None, owned=None, essential=None, comm=None):
-        n = (order + 1) ** dim
+        n = nodes_of_cell(dim, order)
         for name, a in (("ids", np.asarray(ids)), ("essential", np.asarray([] if essential is None else essential))):
             if a.size and a.dtype.kind not in "iu":
                 raise TypeError("%s are integers, not of type %s" % (name, a.dtype))
