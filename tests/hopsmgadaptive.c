@@ -29,18 +29,6 @@ static void TurnRoots(HangMesh *m)
   }
 }
 
-static PetscErrorCode Everything(const HangMesh *fine, HangMesh *coarse)
-{
-  PetscInt *marks;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(fine->n, &marks));
-  for (PetscInt c = 0; c < fine->n; ++c) marks[c] = DM_ADAPT_COARSEN;
-  PetscCall(HangNext(fine, marks, coarse));
-  PetscCall(PetscFree(marks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Tell(Hierarchy *h, PetscInt l)
 {
   PetscInt n = 0, *relations;
@@ -69,7 +57,7 @@ static PetscErrorCode Create(HangMesh *finest, PetscInt most, PetscBool same, co
     if (same) {
       PetscCall(HangCopy(finest, &meshes[h->n]));
       PetscCall(HangList(&meshes[h->n], PETSC_FALSE));
-    } else PetscCall(Everything(&meshes[h->n - 1], &meshes[h->n]));
+    } else PetscCall(HangCoarsen(&meshes[h->n - 1], &meshes[h->n]));
     if (!same && meshes[h->n].n == meshes[h->n - 1].n) {
       PetscCall(HangDestroy(&meshes[h->n]));
       break;

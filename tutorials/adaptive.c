@@ -9,7 +9,8 @@ static char help[] = "An adaptive loop by hops: solve, estimate, mark, refine an
   -unknowns <n>    : stop before so many unknowns\n\
   -estimate <kelly|zz|residual>\n\
   -refine <part>, -coarsen <part> : parts of the estimate's square, see HopsSpaceMark()\n\
-  -output <name>   : writes name-0.vtu, name-1.vtu, ... for ParaView\n\n\
+  -output <name>   : writes name-0.vtu, name-1.vtu, ... for ParaView\n\
+  -pc_type hopsmg  : multigrid on meshes that are coarser and coarser, in place of lor\n\n\
   Try: -order 4 -unknowns 20000 -output corner\n\n";
 
 #include "adaptive.h"
@@ -23,6 +24,30 @@ static PetscBool Everywhere(PetscInt dim, const PetscReal x[])
 static PetscBool All(PetscInt dim, const PetscReal x[], PetscReal h)
 {
   return PETSC_TRUE;
+}
+
+/* The levels of -pc_type hopsmg below the space on a mesh */
+static PetscErrorCode SetLevels(const Options *o, const HangMesh *mesh, const HangArrays *a, HopsSpace space)
+{
+  HangMesh   coarse;
+  HangArrays b;
+  HopsSpace  below;
+  PetscInt   n = 0, *relations;
+
+  PetscFunctionBeginUser;
+  PetscCall(HangCoarsen(mesh, &coarse));
+  if (coarse.n < mesh->n) {
+    PetscCall(HangArraysCreate(&coarse, o->order, NULL, Everywhere, -1, &b));
+    PetscCall(HangSpace(&coarse, o->order, &b, &below));
+    PetscCall(HangRelations(&coarse, mesh, a->first, a->nc, &n, &relations));
+    PetscCall(HopsSpaceSetCoarse(space, below, n, relations)); /* which keeps it */
+    PetscCall(SetLevels(o, &coarse, &b, below));
+    PetscCall(PetscFree(relations));
+    PetscCall(HopsSpaceDestroy(&below));
+    PetscCall(HangArraysDestroy(&b));
+  }
+  PetscCall(HangDestroy(&coarse));
+  PetscFunctionReturn(0);
 }
 
 /* The next mesh, the space on it, and on it the function x */
@@ -65,9 +90,13 @@ int main(int argc, char **argv)
   HopsSpace      space;
   Vec            x;
   PetscInt      *marks;
+  char           pc[16]    = "";
+  PetscBool      multigrid = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ReadOptions(&o));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_type", pc, sizeof(pc), NULL));
+  PetscCall(PetscStrcmp(pc, PCHOPSMG, &multigrid));
   PetscCall(HangCreate(o.dim, roots, PETSC_TRUE, o.dim == 3 ? 10 : HANG_LEVELS, &mesh));
   PetscCall(HangAdapt(&mesh, 0, o.start, 0.0, All));
   PetscCall(HangList(&mesh, PETSC_FALSE));
@@ -78,6 +107,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "   cells  unknowns  iterations  energy error     estimate  effectivity\n"));
   while (!table.n || (a.N <= o.most && table.n < 100 && a.N != table.N[table.n - 1])) { /* or no cell is finer */
     PetscCall(PetscMalloc1(a.nc, &marks));
+    if (multigrid) PetscCall(SetLevels(&o, &mesh, &a, space));
     PetscCall(SolveAndMark(&o, space, x, &table, marks));
     PetscCall(Advance(&o, &mesh, &a, marks, &space, &x));
     PetscCall(PetscFree(marks));
@@ -115,6 +145,13 @@ int main(int argc, char **argv)
       suffix: fichera
       nsize: {{1 4}}
       args: -problem layer -dim 3 -order 2 -start 2 -unknowns 15000
+
+  test:
+    suffix: multigrid
+    requires: real
+    nsize: {{1 3}}
+    args: -problem layer -order 3 -start 2 -unknowns 3000 -coarsen 0.02 -pc_type hopsmg
+    filter: awk '/^ / {print $1, $2, ($3 < 20), $4}'
 
   # the bar: slopes of at least 0.9 order/2
   test:

@@ -31,6 +31,20 @@ static inline PetscErrorCode HangNext(const HangMesh *old, const PetscInt marks[
   PetscFunctionReturn(0);
 }
 
+/* The next level of multigrid by global coarsening: all families become their parents, as far as neighbours
+   allow. A mesh of as many cells is the coarsest */
+static inline PetscErrorCode HangCoarsen(const HangMesh *fine, HangMesh *coarse)
+{
+  PetscInt *marks;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(fine->n, &marks));
+  for (PetscInt c = 0; c < fine->n; ++c) marks[c] = DM_ADAPT_COARSEN;
+  PetscCall(HangNext(fine, marks, coarse));
+  PetscCall(PetscFree(marks));
+  PetscFunctionReturn(0);
+}
+
 /* all[m->n] from the marks of each rank's cells */
 static inline PetscErrorCode HangAllMarks(const HangMesh *m, PetscInt nc, const PetscInt marks[], PetscInt all[])
 {

@@ -220,7 +220,8 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscBool     *want, any = opt->element;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(sp, "Patches", "have no patches: use -pc_type lor"));
+  PetscCall(HopsSpaceCheckConforming(sp, "Patches",
+                                     "have no patches: use -pc_type lor, or Jacobi as a smoother (-mg_levels_pc_type jacobi)"));
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
   pt->space  = sp;

@@ -45,7 +45,10 @@ static PetscErrorCode FindCells(HopsSpace fine, PetscInt first, PetscInt *n, Pet
   for (PetscInt t = 0; t < fine->nT; ++t) {
     if (mine[t]) continue;
     if (who[t] < 0)
-      PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " is a node of no cell of any rank: give all cells of the mesh",
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " is a node of no cell of any rank, but of parents of cells with hanging nodes, as on a "
+                           "boundary where DMPlexTreeRefineCell() refined: use -pc_type lor",
                            fine->rstart + t));
     else (*cells)[(*n)++] = who[t];
   }
