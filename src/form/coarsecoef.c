@@ -223,6 +223,26 @@ static PetscErrorCode HopsSampleChildren(HopsCoefficient cf, const HopsNested *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* v[n][q_1d^dim][nc], x fastest, as the caller of a turned space counts directions */
+static PetscErrorCode HopsTurnSamples(HopsSpace sp, PetscInt n, PetscInt q_1d, PetscInt nc, PetscScalar v[])
+{
+  const PetscInt nq = HopsPower(q_1d, sp->dim);
+
+  PetscFunctionBegin;
+  if (!sp->turned) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < n * nq; ++i) {
+    const PetscInt q = i % nq, a = q % q_1d, b = q / q_1d % q_1d, j = i + (a - b) * (q_1d - 1);
+
+    for (PetscInt k = 0; a < b && k < nc; ++k) {
+      const PetscScalar t = v[i * nc + k];
+
+      v[i * nc + k] = v[j * nc + k];
+      v[j * nc + k] = t;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where cells were refined and others kept, of both */
 static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
                                         HopsCoefficient *out)
@@ -233,11 +253,13 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
 
   PetscFunctionBegin;
   PetscCall(HopsToParentsCreate(n, coarse, &to));
+  PetscCall(HopsCheckInt("values at the points of coarse cells", (PetscInt64)PetscMax(to.n, coarse->ncaller) * size));
   PetscCall(PetscCalloc1(to.n * size, &v));
   PetscCall(HopsSampleChildren(cf, n, n->nhalf, to.place, fine, q_1d, v));
   if (n->given) PetscCall(HopsSampleChildren(cf, n, 1, to.place, fine, q_1d, v));
   PetscCall(HopsToParentsSum(&to, size, &v));
   PetscCall(HopsToParentsDestroy(&to));
+  PetscCall(HopsTurnSamples(coarse, coarse->ncaller, q_1d, cf->nc, v));
   PetscCall(HopsCoefficientCreateQuadrature(coarse, cf->nc, q_1d, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);

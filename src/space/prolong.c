@@ -22,7 +22,7 @@ struct _HopsProlong {
   MPI_Datatype          unit;
   HopsQueue             queue;
   HopsConstraints       c;    /* its arrays are copies */
-  HopsHung              hung; /* of a space's own P; NULL: none */
+  HopsHung              hung; /* HopsProlongSetHung(); NULL: none */
 };
 
 /* ----------------------------------------- the graph ----------------------------------------- */

@@ -280,7 +280,7 @@ struct _HopsBackendOps {
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
   PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscReal qdata[],
                                 HopsOperator *);
-  /* of a space with hanging nodes; where `hanging` is set, for full tensors alone, in H1 */
+  /* of a space with hanging nodes; where `hanging` is set, for full tensors and facets alone, in H1 */
   PetscErrorCode (*HungCreate)(HopsSpace, HopsHung *);
   /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
      kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared

@@ -102,7 +102,7 @@ struct _p_HopsSpace {
   PetscInt              ncontexts; /* those of their contexts that a device may have */
   HopsDeviceContext    *context;
   PetscBool             kokkosvecs; /* vectors are PETSc's of Kokkos, in the back end's memory: as the DM's are */
-  HopsHung              tensorhung; /* of full tensors, whose kernels do not know hanging nodes where others do */
+  HopsHung              tensorhung; /* of full tensors and facets, whose kernels do not know hanging nodes where others do */
   HopsSpace             mesh;       /* of a lower order: the space whose cells, by their numbers, it has; else NULL */
   /* HopsSpaceSetCoarse(): the space below, and of each of the caller's cells [ncaller] the cell in which it
      lies, among those of all ranks, and which child of it it is; -1: the same */
@@ -235,7 +235,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, PetscInt part, con
 /* what a back end needs of a space, sp->P with it */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
-/* src/space/prolong.c: of forms with full tensors, NULL where no nodes hang; the space's own */
+/* src/space/prolong.c: of full tensors and facets, NULL where no nodes hang; the space's own */
 PETSC_INTERN PetscErrorCode HopsSpaceGetHung(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
 /* the same for kernels that get xg and yg with HopsSpaceNumOthers() entries */

@@ -195,6 +195,7 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
   if (pa->basis.P) PetscCall(HopsBasisDestroy(&pa->basis));
   if (pa->facebasis.P) PetscCall(HopsBasisDestroy(&pa->facebasis));
   pa->basis.P = pa->facebasis.P = 0;
+  pa->facethung                 = NULL; /* the space, whose it is, may go */
   pa->ferule                    = PETSC_FALSE;
   pa->needsetup                 = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -141,19 +141,23 @@ static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscR
   PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, np * np, &E, nf, &node, np, &row));
   PetscCall(HopsFullTabulation(&pa->facebasis, fd, N));
   for (PetscInt f = 0; f < r->n; ++f) {
+    const PetscBool hang = sp->hanging && sp->hang[r->cells[f]] ? PETSC_TRUE : PETSC_FALSE;
+    const PetscInt  n    = hang ? np : nf;
+
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
-    PetscCall(PetscArrayzero(E, np * np));
-    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[r->cells[f] * np + i]];
+    PetscCall(PetscArrayzero(E, n * n));
+    for (PetscInt i = 0; i < n; ++i) row[i] = gidx[sp->restr[r->cells[f] * np + (hang ? i : node[i])]];
     for (PetscInt i = 0; i < nf; ++i) {
       for (PetscInt j = 0; j < nf; ++j) {
         PetscReal s = 0.0;
 
         for (PetscInt q = 0; q < nq; ++q) s += qdata[f * nq + q] * N[q * (fd + 1) * nf + i] * N[q * (fd + 1) * nf + j];
-        E[node[i] * np + node[j]] = s;
+        if (hang) E[node[i] * np + node[j]] = s;
+        else E[i * nf + j] = s;
       }
     }
-    if (sp->hanging) HopsHangingElement(&h, sp->hang[r->cells[f]], E);
-    PetscCall(HopsMatSetReal(B, np, row, np, row, E, ADD_VALUES));
+    if (hang) HopsHangingElement(&h, sp->hang[r->cells[f]], E);
+    PetscCall(HopsMatSetReal(B, n, row, n, row, E, ADD_VALUES));
   }
   PetscCall(PetscFree4(N, E, node, row));
   PetscCall(HopsHangingDestroy(&h));

@@ -43,7 +43,7 @@ static PetscErrorCode HopsPAPositions(IS is, PetscInt start, PetscInt size, Pets
 static PetscErrorCode HopsPASelect(Mat A, HopsPATensor t, PetscInt side, IS is, HopsPASelection *sel)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)A);
-  PetscInt  start, *position, *flags; /* flags: any field's unknown is in, is out, and whether the index set is bad */
+  PetscInt  start, n, *position, *flags; /* flags: any field's unknown is in, is out, and whether the index set is bad */
   PetscBool bad = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -67,6 +67,10 @@ static PetscErrorCode HopsPASelect(Mat A, HopsPATensor t, PetscInt side, IS is, 
     if (flags[2 * f] && flags[2 * f + 1]) bad = PETSC_TRUE;
     if (flags[2 * f]) sel->side[sel->n++] = f;
   }
+  PetscCall(ISGetLocalSize(is, &n));
+  for (PetscInt i = 0; i < sel->n; ++i) n -= t->side[side][sel->side[i]].nodes->nfree; /* those of no node, too */
+  if (n) bad = PETSC_TRUE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &bad, 1, HOPS_MPI_BOOL, MPI_LOR, comm));
   PetscCheck(!bad, comm, PETSC_ERR_SUP,
              "A matrix-free operator of several fields gives the blocks of whole fields alone, in the layout of their unknowns: "
              "split it by its fields (-pc_type fieldsplit with the solver's DM, DMCreateFieldIS()), or assemble it (MatConvert() "

@@ -183,6 +183,7 @@ PetscErrorCode HopsPASideSetUpVector(HopsPASide *s)
   PetscCall(HopsSpaceGetBackendMesh(sp, &s->restr, &X));
   if (s->hung) s->restr = s->hung->restr;
   s->nl = sp->nL + (s->hung ? s->hung->n : 0);
+  PetscCall(HopsCheckInt("entries of a field's L-vector", (PetscInt64)s->nl * s->nodes->nc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -445,19 +445,21 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
   if (sp->hanging) PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &h));
-  PetscCall(PetscMalloc5(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node, np, &e));
+  n = r->n * (sp->hanging ? np : nf);
+  PetscCall(PetscMalloc5(r->n * nf, &a, n, &x, n, &idx, nf, &node, np, &e));
+  n = 0;
   PetscCall(PetscArrayzero(e, np));
   PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) e[node[i]] = a[f * nf + i] * w[i % P] * (sp->dim == 3 ? w[i / P] : 1.0);
     if (sp->hanging) PetscCall(HopsLORLumpHanging(&h, sp->hang[r->cells[f]], lor->constraintentries, e));
-    for (PetscInt i = 0; i < nf; ++i) {
-      const PetscInt l = sp->restr[r->cells[f] * np + node[i]];
+    for (PetscInt i = 0; i < (sp->hanging ? np : nf); ++i) { /* of a facet within a parent, parents' nodes are off it */
+      const PetscInt k = sp->hanging ? i : node[i], l = sp->restr[r->cells[f] * np + k];
 
-      if (l >= nfree) continue;
+      if (l >= nfree || e[k] == 0.0) continue;
       idx[n] = l;
-      x[n++] = e[node[i]];
+      x[n++] = e[k];
     }
     PetscCall(PetscArrayzero(e, np));
   }

@@ -241,7 +241,8 @@ PetscErrorCode PCLORSetConstraintEntries(PC pc, PetscInt n)
   First-order terms and boundary Jacobians with derivatives stay with the couplings: `PETSC_FALSE` is an error
   with them, and the default on a device is to keep them then. A field of one component has no couplings.
 
-  On a mesh with hanging nodes there are none: `PETSC_TRUE` and first-order terms are errors.
+  On a mesh with hanging nodes there are none: `PETSC_TRUE`, first-order terms, boundary Jacobians with
+  derivatives and nonsymmetric tensors are errors.
 
 .seealso: `PCLOR`, `PCLORSetDropTolerance()`, `PCLORGetMat()`
 @*/

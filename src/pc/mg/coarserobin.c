@@ -19,20 +19,15 @@ static PetscErrorCode HopsFreeMeans(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The face of the parent on which the child's face lies */
-static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt face, PetscInt *parent)
+/* The face of the parent on which the child's face lies, -1 where it lies inside of the parent */
+static PetscInt HopsParentFace(const HopsNested *n, PetscInt f, PetscInt face)
 {
-  PetscFunctionBegin;
-  *parent = -1;
   for (PetscInt d = 0; d < n->dim; ++d) {
     const PetscInt a = n->axis[f * n->dim + d], side = (face % 2) ^ (a & 4 ? 1 : 0);
 
-    if ((a & 3) == face / 2 && (HopsNestedHalves(n, f) == 1 || ((n->half[f] >> d) & 1) == side)) *parent = 2 * d + side;
+    if ((a & 3) == face / 2 && (HopsNestedHalves(n, f) == 1 || ((n->half[f] >> d) & 1) == side)) return 2 * d + side;
   }
-  PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: coarsen by order "
-             "(-pc_hopsmg_coarsen p), or use -pc_type lor");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return -1;
 }
 
 /* s[2][n]: the integrals of alpha and of 1 over the faces */
@@ -76,21 +71,27 @@ static PetscBool HopsFacesKeep(const HopsIntegral *in)
 static PetscErrorCode HopsSumFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
                                    const HopsIntegral *in, PetscScalar *sums[])
 {
-  const HopsFacets r  = in->facets;
-  const PetscInt   nf = 2 * n->dim;
+  const HopsFacets r                    = in->facets;
+  const PetscInt   nf                   = 2 * n->dim;
+  char             why[HOPS_WHY_LENGTH] = "";
   PetscReal       *s;
   HopsToParents    to;
 
   PetscFunctionBegin;
+  for (PetscInt f = 0; f < r->n; ++f)
+    if (HopsParentFace(n, r->cells[f], r->faces[f]) < 0)
+      PetscCall(HopsRefuse(why,
+                           "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: "
+                           "coarsen by order (-pc_hopsmg_coarsen p), or use -pc_type lor"));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, why));
   PetscCall(HopsToParentsCreate(n, coarse, &to));
   PetscCall(PetscCalloc1(to.n * nf * HOPS_SUMS, sums));
   PetscCall(PetscCalloc1(2 * r->n, &s));
   if (!HopsFacesKeep(in)) PetscCall(HopsFaceIntegrals(fine, basis, in, s));
   for (PetscInt f = 0; f < r->n; ++f) {
-    PetscScalar *sum;
-    PetscInt     face;
+    const PetscInt face = HopsParentFace(n, r->cells[f], r->faces[f]);
+    PetscScalar   *sum;
 
-    PetscCall(HopsParentFace(n, r->cells[f], r->faces[f], &face));
     sum = *sums + (to.place[r->cells[f]] * nf + face) * HOPS_SUMS;
     sum[0] += 1.0;
     sum[1] += s[f];
@@ -148,7 +149,7 @@ PetscErrorCode HopsFormCoarsenBoundary(HopsForm form, const HopsNested *n, HopsS
 
       if (PetscRealPart(sums[((cell - coarse->cstart) * nf + k % nf) * HOPS_SUMS]) == 0.0) continue;
       cells[m]   = cell;
-      faces[m++] = k % nf;
+      faces[m++] = coarse->turned && k % nf < 4 ? (k % nf + 2) % 4 : k % nf; /* as the caller counts directions */
     }
     PetscCall(MatPAAddRobin(A, m, cells, faces, alpha));
     PetscCall(HopsCoefficientDestroy(&alpha));

@@ -29,7 +29,7 @@ static void Nodes(HopsSpace fine, PetscInt q, PetscInt c, PetscInt which[])
   const int     *restr = fine->restr + c * fine->ne;
 
   for (PetscInt j = 0; j < nq; ++j) {
-    PetscInt at[3][2] = {{0, 0}, {0, 0}, {0, 0}}, least = PETSC_MAX_INT;
+    PetscInt at[3][2] = {{0, 0}, {0, 0}, {0, 0}}, least = PETSC_INT_MAX;
 
     for (PetscInt d = 0, k = j; d < dim; ++d, k /= q + 1) Places(p, q, k % (q + 1), at[d]);
     for (PetscInt v = 0; v < (1 << dim); ++v) {
@@ -86,7 +86,7 @@ static PetscErrorCode Turn(HopsSpace fine, HopsSpace lower)
 }
 
 /* Cells and their numbers, maps and masks are the same. Curved maps may be of a higher order than the space
-   then, and need not meet where it hangs as the space's own functions would */
+   then */
 PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt order, HopsSpace *lower)
 {
   const PetscInt  dim = fine->dim, nq = HopsPower(order + 1, dim), ng = HopsPower(fine->gorder + 1, dim), nc = fine->ncells;

@@ -1,4 +1,4 @@
-/* Host back end: hanging nodes for forms with full tensors, whose kernels do not know them. */
+/* Host back end: hanging nodes for full tensors and for facets, whose kernels do not know them. */
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopshanging.h>
 
