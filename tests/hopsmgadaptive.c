@@ -660,6 +660,11 @@ int main(int argc, char **argv)
       args: -what maps -same -dim 3 -finest 2 -order 4 -coarse {{2 3}} -turned
 
     test:
+      suffix: same_backends
+      nsize: {{1 3}}
+      args: -what maps -same -dim 3 -finest 2 -order 3 -coarse 2 -turned -essential -backends host,base
+
+    test:
       suffix: same_empty
       nsize: 2
       args: -what maps -same -dim 3 -finest 1 -order 3 -coarse 2 -empty 0
@@ -690,6 +695,11 @@ int main(int argc, char **argv)
       args: -what coefficients -kind {{function cell quadrature}} -dim 3 -finest 2 -order 2 -turned
 
     test:
+      suffix: coefficients_backends
+      nsize: {{1 3}}
+      args: -what coefficients -kind {{function cell quadrature}} -dim 2 -order 3 -turned -backends host,base
+
+    test:
       suffix: coefficients_empty
       nsize: 3
       args: -what coefficients -kind cell -dim {{2 3}} -finest 2 -order 2 -empty 1
@@ -707,6 +717,11 @@ int main(int argc, char **argv)
       suffix: solve_3d
       nsize: {{1 3}}
       args: -what solve -dim 3 -order {{2 4}} -finest 2
+
+    test:
+      suffix: solve_backends
+      nsize: {{1 3}}
+      args: -what solve -dim {{2 3}} -order 3 -finest 2 -pc_hopsmg_coarsen {{h ph}} -backends host,base
 
     test:
       suffix: solve_deep

@@ -68,6 +68,7 @@ static PetscErrorCode PCHopsMGCreateCoarserMesh(PC pc, HopsSpace fine, HopsSpace
   if (told && told->order <= fine->order) {
     PetscCall(HopsSpaceReference(told));
     *coarse = told;
+    if (told->backend == fine->backend) told->kokkosvecs = fine->kokkosvecs; /* which go with no others */
   } else if (told) PetscCall(HopsSpaceCreateCoarse(told, NULL, fine->order, coarse));
   else {
     PetscCall(PCHopsMGNextMesh(pc, fine, &dm));

@@ -63,7 +63,8 @@ static PetscErrorCode Number(HopsSpace fine, PetscInt q, PetscInt number[], Pets
   PetscCall(PetscSFReduceEnd(sf, MPIU_INT, number + fine->nT, number, MPI_MAX));
   *n = 0;
   for (PetscInt l = 0; l < fine->nT; ++l) *n += number[l] == 0;
-  PetscCallMPI(MPI_Exscan(n, &first, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)fine)));
+  PetscCallMPI(MPI_Scan(n, &first, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)fine)));
+  first -= *n;
   for (PetscInt l = 0, k = 0; l < fine->nT; ++l)
     if (number[l] == 0) number[l] = first + k++;
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, number, number + fine->nT, MPI_REPLACE));
