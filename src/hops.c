@@ -199,8 +199,9 @@ PetscErrorCode HopsFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls the function that the library's file is named after when it loads it as a plugin (-dll_append, -dll_prepend or
-   PetscDLLibraryAppend()): libhops.so, libpetschops.so (by itself, see config/petsc/install), libhops_complex.so with LIBSUFFIX. */
+/* PETSc calls the function that the library's file is named after when it loads it as a plugin (-dll_append,
+   -dll_prepend or PetscDLLibraryAppend()): libhops.so, libpetschops.so (by itself, see config/petsc/install),
+   libhops_complex.so with LIBSUFFIX. */
 #define HOPS_REGISTER_(name) \
   PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_##name(void) \
   { \
