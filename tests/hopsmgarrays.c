@@ -51,7 +51,7 @@ static PetscErrorCode Relations(const Box *coarse, const Box *fine, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1 + x / 2 along the lattice, in columns of coarse cells: linear, so that the nearest points differ by little */
+/* 1 + x / 2 along the lattice, in columns of coarse cells: by the nearest points it differs by little */
 static PetscErrorCode AtPoints(HopsSpace sp, PetscInt n, const PetscInt column[], PetscInt q, HopsCoefficient *c)
 {
   PetscReal   *z, *w;

@@ -58,8 +58,8 @@ PETSC_INTERN PetscErrorCode HopsToParentsCreate(const HopsNested *, HopsSpace co
 PETSC_INTERN PetscErrorCode HopsToParentsSum(const HopsToParents *, PetscInt nc, PetscScalar *v[]);
 PETSC_INTERN PetscErrorCode HopsToParentsDestroy(HopsToParents *);
 
-/* refuses meshes that are not nested, and, where nobody told how cells lie, children on other ranks than their
-   parents; collective */
+/* refuses meshes that are not nested and, where nobody told how cells lie, children on other ranks than
+   their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
 PETSC_INTERN PetscErrorCode HopsNestedDestroy(HopsNested *);
 /* the coarse point of each vertex of the refined mesh, given the coarse mesh's cells; ok is false where it is
