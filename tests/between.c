@@ -488,7 +488,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # prolongations and transformations are the host's
   testset:
+    requires: host
     args: -ksp_type cg
     output_file: output/attach_1.out
     test:
@@ -518,17 +520,20 @@ int main(int argc, char **argv)
 
   test:
     suffix: compare
+    requires: host
     args: -compare -tell -slow_lor_pc_type jacobi -ksp_type cg -true {{0 1}}
     nsize: {{1 4}}
     output_file: output/between_compare.out
 
   test:
     suffix: view
+    requires: host
     args: -hierarchical {{0 1}separate output} -ksp_type cg -ksp_view
     filter: grep -E "essential unknowns|coefficient|not scaled|scaled by|solution|unknowns of the operator"
 
   test:
     suffix: errors
+    requires: host
     args: -errors -malloc_dump 0
     nsize: {{1 2}}
 

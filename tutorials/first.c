@@ -20,7 +20,7 @@ static PetscErrorCode Mult(Mat A, Vec x, Vec y)
       v[i] += w[iy] * K[ix][k] * u[cell + iy * P + k] + w[ix] * K[iy][k] * u[cell + k * P + ix];
   }
   PetscCall(HopsSpaceElementsToGlobal(space, v, ADD_VALUES, y));
-  PetscCall(VecPointwiseMult(y, inside, y));
+  PetscCall(VecPointwiseMult(y, y, inside));
   PetscCall(VecAXPBYPCZ(y, 1.0, -1.0, 1.0, x, t));
   PetscFunctionReturn(0);
 }
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
   PetscCall(VecDuplicate(x, &inside));
   PetscCall(HopsSpaceElementsToGlobal(space, in, INSERT_VALUES, inside));
   PetscCall(HopsSpaceElementsToGlobal(space, f, ADD_VALUES, b));
-  PetscCall(VecPointwiseMult(b, inside, b));
+  PetscCall(VecPointwiseMult(b, b, inside));
   PetscCall(VecGetLocalSize(x, &local));
   PetscCall(MatCreateShell(PETSC_COMM_WORLD, local, local, PETSC_DETERMINE, PETSC_DETERMINE, NULL, &A));
   PetscCall(MatShellSetOperation(A, MATOP_MULT, (void (*)(void))Mult));

@@ -59,7 +59,7 @@ contains
       end do
     end do
     PetscCall(HopsSpaceElementsToGlobal(space, v, ADD_VALUES, y, ierr))
-    PetscCall(VecPointwiseMult(y, inside, y, ierr))
+    PetscCall(VecPointwiseMult(y, y, inside, ierr))
     PetscCall(VecAXPBYPCZ(y, 1.d0, -1.d0, 1.d0, x, t, ierr))
   end subroutine
 end module box
@@ -118,7 +118,7 @@ program main
   PetscCallA(VecDuplicate(sol, inside, ierr))
   PetscCallA(HopsSpaceElementsToGlobal(space, u, INSERT_VALUES, inside, ierr))
   PetscCallA(HopsSpaceElementsToGlobal(space, v, ADD_VALUES, b, ierr))
-  PetscCallA(VecPointwiseMult(b, inside, b, ierr))
+  PetscCallA(VecPointwiseMult(b, b, inside, ierr))
 
   if (pa) then
     PetscCallA(MatCreatePA(space, A, ierr))

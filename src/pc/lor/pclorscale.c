@@ -204,7 +204,7 @@ PetscErrorCode PCLORScaleBegin(PC_LOR *lor, Vec x, Vec *xs)
 PetscErrorCode PCLORScaleEnd(PC_LOR *lor, Vec y)
 {
   PetscFunctionBegin;
-  if (lor->scale) PetscCall(VecPointwiseMult(y, lor->scale, y));
+  if (lor->scale) PetscCall(VecPointwiseMult(y, y, lor->scale)); /* the other way PETSc may lose a y in the host's memory */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
