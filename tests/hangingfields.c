@@ -426,6 +426,11 @@ int main(int argc, char **argv)
       args: -form general -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order 2 -petsc
 
     test:
+      suffix: backends
+      nsize: {{1 3}}
+      args: -form general -dim {{2 3}} -roots 2,2,2 -finest 2 -part 0.3 -order 2 -backends host,base
+
+    test:
       suffix: general_refined
       nsize: {{1 3}}
       args: -form general -dim 2 -refine 4 -order {{1 3}} -petsc
