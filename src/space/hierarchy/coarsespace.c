@@ -159,6 +159,8 @@ static PetscErrorCode HopsSpaceSetMesh(HopsSpace coarse, HopsSpace fine)
   `-dm_refine_hierarchy` makes, or was made separately with its cells where the fine cells' parents are. Each
   child must be on the rank of its parent.
 
+  A space of lower order on the same mesh keeps the finer one.
+
   A space from arrays has coarse spaces of lower order on its own cells, also where nodes hang. Coarser meshes
   are told by `HopsSpaceSetCoarse()`, on a `DMPLEX` whose cells were refined here and there, too.
 
