@@ -273,6 +273,7 @@ static PetscErrorCode CreateMesh(PetscInt dim, PetscInt n, DM *dm)
   HangMesh  m;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL)); /* of the other meshes, but no option may be unused */
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-refine", &cell, NULL));
   if (cell >= 0) {
     PetscCall(CreateRefined(dim, n, cell, dm));
@@ -282,7 +283,6 @@ static PetscErrorCode CreateMesh(PetscInt dim, PetscInt n, DM *dm)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &seed, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turn", &turn, NULL));
   PetscCall(HangCreate(dim, M, PETSC_FALSE, finest, &m));
   m.seed = (unsigned)seed;
   PetscCall(HangAdapt(&m, 0, finest, part, NULL));
