@@ -156,7 +156,9 @@ python: lib
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found complex-found $(if $(KOKKOS_DIR)$(filter 1,$(KOKKOS)),kokkos-found)
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(name) $(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '%s\n' '$(name) $(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' \
+	  > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: complex-found
 complex-found:
@@ -215,11 +217,13 @@ $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call 
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) $(call norpath,$(ldlibs)) -o $@.$(VERSION)
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) \
+	  $(call norpath,$(ldlibs)) -o $@.$(VERSION)
 	@ln -sf lib$(name).so.$(VERSION) $(libdir)/$(soname)
 	@ln -sf lib$(name).so.$(VERSION) $@
 
-hops_pclibs = -L$${libdir} -Wl,-rpath,$${libdir} -l$(name) $(if $(LIBSUFFIX),-L$(hops_petscroot)/lib $(PETSC_LIB_BASIC)) -Wl,-rpath,$(hops_petscroot)/lib
+hops_pclibs = -L$${libdir} -Wl,-rpath,$${libdir} -l$(name) $(if $(LIBSUFFIX),-L$(hops_petscroot)/lib $(PETSC_LIB_BASIC)) \
+              -Wl,-rpath,$(hops_petscroot)/lib
 # pkg-config knows one PETSc by that name, so a library with a suffix names its own PETSc itself
 define hops_pc
 prefix=$(1)
@@ -307,7 +311,8 @@ $(BUILD)/bin/%: tutorials/%.F90 $(BUILD)/fortran/hops.o $(lib)
 	  $< $(BUILD)/fortran/hops.o $(hopsflags) $(LDFLAGS) $(ldlibs) -o $@
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor cycle interface hopsmgbackends patchbackends boxmg veckokkos \
+backendtests := arraysforms tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor cycle \
+                interface hopsmgbackends patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -19,7 +19,8 @@ def arguments():
     parser.add_argument("--whole", action="store_true", help="show all of a solid; else a quarter of its cells is left out in front")
     parser.add_argument("--azimuth", type=float, default=-65.0, help="from where a solid is seen, in degrees from the x axis")
     parser.add_argument("--elevation", type=float, default=28.0, help="the same, in degrees above the xy plane")
-    parser.add_argument("--size", type=size, default=(WIDTH, HEIGHT), metavar="WxH", help="pixels of the picture (default: %dx%d)" % (WIDTH, HEIGHT))
+    parser.add_argument("--size", type=size, default=(WIDTH, HEIGHT), metavar="WxH",
+                        help="pixels of the picture (default: %dx%d)" % (WIDTH, HEIGHT))
     return parser.parse_args()
 
 

@@ -17,7 +17,8 @@ esac
 quietly() { "$@" >log 2>&1 || { cat log; exit 1; }; }
 variable() { sed -n "s/^$1=//p" "${HOPS_LIB%/*}/pkgconfig/hops.pc"; }
 petsc=$(variable petsc_dir)/$(variable petsc_arch)
-export PKG_CONFIG_PATH=${HOPS_LIB%/*}/pkgconfig:$petsc/lib/pkgconfig:$(variable petsc_dir)/lib/pkgconfig${SLEPC_DIR:+:$SLEPC_DIR/lib/pkgconfig}
+export PKG_CONFIG_PATH=${HOPS_LIB%/*}/pkgconfig:$petsc/lib/pkgconfig:$(variable petsc_dir)/lib/pkgconfig
+PKG_CONFIG_PATH+=${SLEPC_DIR:+:$SLEPC_DIR/lib/pkgconfig}
 ! grep -q __asan_init "$HOPS_LIB" || flags=-fsanitize=address,undefined
 case $language in
 c)

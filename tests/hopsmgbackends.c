@@ -246,7 +246,8 @@ int main(int argc, char **argv)
       suffix: 2d
       requires: real
       nsize: {{1 3}}
-      args: -backends host,base -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 1 -mg_levels_esteig_ksp_type cg -orders 1,2,4
+      args: -backends host,base -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 1 \
+            -mg_levels_esteig_ksp_type cg -orders 1,2,4
 
     test:
       suffix: 3d
@@ -257,11 +258,13 @@ int main(int argc, char **argv)
     test:
       suffix: toy
       nsize: {{1 2}}
-      args: -backends host,toy -single 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -dm_refine_hierarchy 1 -orders 1,2 -mg_levels_esteig_ksp_type cg
+      args: -backends host,toy -single 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -dm_refine_hierarchy 1 \
+            -orders 1,2 -mg_levels_esteig_ksp_type cg
 
   testset:
     requires: cuda
-    args: -backends host,cuda -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -mg_levels_esteig_ksp_type cg -use_gpu_aware_mpi 0
+    args: -backends host,cuda -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 \
+          -mg_levels_esteig_ksp_type cg -use_gpu_aware_mpi 0
     timeoutfactor: 3
 
     test:
@@ -287,6 +290,7 @@ int main(int argc, char **argv)
     requires: cuda
     suffix: cuda_plate
     nsize: {{1 2}}
-    args: -backends host,cuda -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -orders 2,3 -use_gpu_aware_mpi 0
+    args: -backends host,cuda -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 \
+          -orders 2,3 -use_gpu_aware_mpi 0
 
 TEST*/
