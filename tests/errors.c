@@ -174,7 +174,7 @@ static PetscErrorCode Assembly(void)
 static PetscErrorCode Operators(void)
 {
   DM                dm;
-  HopsSpace         sp, small;
+  HopsSpace         sp, small, twin;
   HopsCoefficient   c, bad;
   Mat               A, B, C;
   Vec               x, y;
@@ -201,6 +201,10 @@ static PetscErrorCode Operators(void)
   EXPECT("components of a diffusion", MatPASetDiffusion(A, bad), "2D|not 4");
   EXPECT("components of a mass", MatPASetMass(A, bad), "scalar");
   EXPECT("no such face", MatPAAddRobin(A, 1, &zero, &(PetscInt){7}, c), "no face 7");
+  PetscCall(MatPAAddRobin(A, 1, &zero, &zero, c));
+  PetscCall(HopsSpaceCreateH1(dm, 3, NULL, 0, NULL, &twin));
+  EXPECT("Robin terms on cells of another space", MatPASetSpace(A, twin), "Robin terms|MatCreatePA()");
+  PetscCall(HopsSpaceDestroy(&twin));
   EXPECT("quadrature points", MatPASetQuadrature(A, -1, PETSC_FALSE), "negative");
   PetscCall(MatPASetQuadrature(A, 7, PETSC_TRUE));
   EXPECT("quadrature of the wrong size", MatMult(A, x, y), "-mat_pa_quadrature gauss");

@@ -17,6 +17,21 @@ static inline PetscBool HangLayer(PetscInt dim, const PetscReal x[], PetscReal h
   return PetscAbsReal(HangRadius(dim, x) - 0.725) < 0.5 * h * PetscSqrtReal((PetscReal)dim) ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* -laplace u = f: u is a layer around that radius */
+static inline PetscErrorCode HangLayerSolution(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode HangLayerSource(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  const PetscReal r = PetscMax(HangRadius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
+
+  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
+  return PETSC_SUCCESS;
+}
+
 static inline PetscBool HangAll(PetscInt dim, const PetscReal x[], PetscReal h)
 {
   return PETSC_TRUE;

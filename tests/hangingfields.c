@@ -6,7 +6,7 @@ static char help[] =
   -form general : no symmetry, first-order terms, boundary Jacobians\n\
   -form stokes : two fields\n\
   -petsc : PETSc's matrix is compared; else that of MatConvert()\n\
-  -refused : what is refused\n\n";
+  -refused : what is refused; -incomplete : blocks of incomplete fields are\n\n";
 
 #include "hangingtree.h"
 #include "hopsexpect.h"
@@ -210,7 +210,7 @@ static PetscErrorCode Same(const char what[], Vec y, Vec z)
 }
 
 /* The operator, and a matrix of which it should be the action */
-static PetscErrorCode Compare(Mat A, Mat B)
+static PetscErrorCode Compare(Mat A, Mat B, PetscBool diagonal)
 {
   Vec x, y, bx, z;
 
@@ -222,12 +222,16 @@ static PetscErrorCode Compare(Mat A, Mat B)
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(B, bx, z));
   PetscCall(Same("product", y, z));
-  PetscCall(MatMultTranspose(A, x, y));
-  PetscCall(MatMultTranspose(B, bx, z));
-  PetscCall(Same("transposed product", y, z));
-  PetscCall(MatGetDiagonal(A, y));
-  PetscCall(MatGetDiagonal(B, z));
-  PetscCall(Same("diagonal", y, z));
+  PetscCall(VecSetRandom(y, NULL));
+  PetscCall(VecCopy(y, z));
+  PetscCall(MatMultTranspose(A, y, x));
+  PetscCall(MatMultTranspose(B, z, bx));
+  PetscCall(Same("transposed product", x, bx));
+  if (diagonal) {
+    PetscCall(MatGetDiagonal(A, y));
+    PetscCall(MatGetDiagonal(B, z));
+    PetscCall(Same("diagonal", y, z));
+  }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&bx));
@@ -279,10 +283,8 @@ static PetscErrorCode CompareScalar(DM dm, Mat A, PetscInt dim, PetscInt p, Pets
 }
 
 /* The low-order-refined matrix of the components */
-static PetscErrorCode Solve(DM dm, Mat A)
+static PetscErrorCode Solve(Mat A)
 {
-  KSP      ksp;
-  PC       pc;
   Vec      x, b;
   PetscInt its, bound = 60;
 
@@ -290,24 +292,76 @@ static PetscErrorCode Solve(DM dm, Mat A)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &bound, NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetDM(ksp, dm));
-  PetscCall(HopsKSPSetDMInactive(ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations\n", its));
+  PetscCall(TestSolve(A, b, x, KSP_NORM_PRECONDITIONED, 1e-10, 200, &its));
+  PetscCall(PetscInfo(A, "%" PetscInt_FMT " iterations\n", its));
   if (its <= bound) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: few\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT "\n", its));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the entries of a field whose rows are not empty; *some: does any rank have others? */
+static PetscErrorCode WithoutEmpty(Mat B, IS field, IS *is, PetscBool *some)
+{
+  const PetscInt *idx;
+  PetscInt        n, start, m = 0, *list;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(B, &start, NULL));
+  PetscCall(ISGetLocalSize(field, &n));
+  PetscCall(ISGetIndices(field, &idx));
+  PetscCall(PetscMalloc1(n, &list));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscScalar *v;
+    PetscInt           nz;
+    PetscReal          most = 0.0;
+
+    PetscCall(MatGetRow(B, idx[i], &nz, NULL, &v));
+    for (PetscInt k = 0; k < nz; ++k) most = PetscMax(most, PetscAbsScalar(v[k]));
+    PetscCall(MatRestoreRow(B, idx[i], &nz, NULL, &v));
+    if (most > 0.0) list[m++] = idx[i];
+  }
+  PetscCall(ISRestoreIndices(field, &idx));
+  *some = m < n ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, some, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)B)));
+  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)B), m, list, PETSC_OWN_POINTER, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks of two fields; one that lacks unknowns of no node is refused */
+static PetscErrorCode CompareBlocks(DM dm, Mat A, Mat B)
+{
+  IS        is[2], incomplete;
+  Mat       a;
+  PetscBool some, refused;
+
+  PetscFunctionBeginUser;
+  for (PetscInt f = 0; f < 2; ++f) {
+    DM sub;
+
+    PetscCall(DMCreateSubDM(dm, 1, &f, &is[f], &sub));
+    PetscCall(DMDestroy(&sub));
+  }
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      Mat b;
+
+      if (i && j) continue; /* zero */
+      PetscCall(MatCreateSubMatrix(A, is[i], is[j], MAT_INITIAL_MATRIX, &a));
+      PetscCall(MatCreateSubMatrix(B, is[i], is[j], MAT_INITIAL_MATRIX, &b));
+      PetscCall(Compare(a, b, i == j ? PETSC_TRUE : PETSC_FALSE));
+      PetscCall(MatDestroy(&a));
+      PetscCall(MatDestroy(&b));
+    }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-incomplete", &refused));
+  if (refused) {
+    PetscCall(WithoutEmpty(B, is[0], &incomplete, &some));
+    if (!some) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no unknowns of no node\n"));
+    EXPECT("a field without some unknowns", MatCreateSubMatrix(A, incomplete, is[1], MAT_INITIAL_MATRIX, &a), "whole fields");
+    PetscCall(ISDestroy(&incomplete));
+  }
+  for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&is[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -376,10 +430,11 @@ int main(int argc, char **argv)
     return 0;
   }
   if (!petsc) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  PetscCall(Compare(A, B));
+  PetscCall(Compare(A, B, PETSC_TRUE));
+  if (form == STOKES) PetscCall(CompareBlocks(dm, A, B));
   if (form == LAPLACE) PetscCall(CompareScalar(dm, A, dim, p, nc));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: compared\n", Forms[form]));
-  if (form == ELASTICITY) PetscCall(Solve(dm, A));
+  if (form == ELASTICITY) PetscCall(Solve(A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&X));
@@ -490,5 +545,10 @@ int main(int argc, char **argv)
     test:
       suffix: refused_convection
       args: -form general
+
+  test:
+    suffix: incomplete
+    nsize: {{1 3}}
+    args: -turn -form stokes -dim 3 -roots 2,2,2 -finest 2 -part 0.4 -order 2 -incomplete -malloc_dump 0
 
 TEST*/

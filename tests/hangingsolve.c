@@ -12,20 +12,6 @@ static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corne
 
 static PetscBool numbers = PETSC_FALSE;
 
-static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
-{
-  const PetscReal r = PetscMax(HangRadius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
-
-  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
-  return PETSC_SUCCESS;
-}
-
 /* order 1 or 2; ctx: the order, negative for its source */
 static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -108,7 +94,7 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt p, PetscInt finest)
   PetscCall(HangList(&m, PETSC_FALSE));
   PetscCall(Space(&m, p, NULL, &sp));
   if (numbers) PetscCall(HopsSpaceView(sp, NULL));
-  PetscCall(Solve(sp, U, NULL, F, NULL, &its, &error));
+  PetscCall(Solve(sp, HangLayerSolution, NULL, HangLayerSource, NULL, &its, &error));
   if (numbers)
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", iterations %" PetscInt_FMT ", error %g\n", p, its, (double)error));

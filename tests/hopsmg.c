@@ -253,11 +253,7 @@ static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
   PetscFunctionBeginUser;
   PetscCall(PCHopsMGGetSpace(pc, l - 1, &coarse));
   PetscCall(PCHopsMGGetSpace(pc, l, &fine));
-  PetscCall(PCMGGetInterpolation(pc, l, &P));
-  PetscCall(PCMGGetSmoother(pc, l, &ksp));
-  PetscCall(KSPGetOperators(ksp, &Af, NULL));
-  PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
-  PetscCall(KSPGetOperators(ksp, &Ac, NULL));
+  PetscCall(TestLevel(pc, l, &P, &Af, &Ac));
   PetscCall(MatCreateVecs(P, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecDuplicate(x, &w));

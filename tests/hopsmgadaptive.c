@@ -421,11 +421,7 @@ static PetscErrorCode Products(Hierarchy *h, PC pc, PetscReal *most)
     PetscReal norm, error;
 
     PetscFunctionBeginUser;
-    PetscCall(PCMGGetInterpolation(pc, l, &P));
-    PetscCall(PCMGGetSmoother(pc, l, &ksp));
-    PetscCall(KSPGetOperators(ksp, &A, NULL));
-    PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
-    PetscCall(KSPGetOperators(ksp, &Ac, NULL));
+    PetscCall(TestLevel(pc, l, &P, &A, &Ac));
     PetscCall(MatCreateVecs(P, &x, &y));
     PetscCall(VecDuplicate(y, &z));
     PetscCall(VecDuplicate(x, &w));
@@ -485,20 +481,6 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
 
 /* ---- Solves ---- */
 
-static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  u[0] = atan(20.0 * (HangRadius(dim, x) - 0.725));
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
-{
-  const PetscReal r = PetscMax(HangRadius(dim, x), 1e-10), s = 20.0 * (r - 0.725), q = 1.0 + s * s;
-
-  f[0] = 800.0 * s / (q * q) - (dim - 1) / r * 20.0 / q;
-  return PETSC_SUCCESS;
-}
-
 /* b, once the essential values are known: its entries of identity rows are zero, and do not count in its
    norm */
 static PetscErrorCode RightSide(HopsSpace space, const HangArrays *a, Mat A, Vec b)
@@ -506,8 +488,8 @@ static PetscErrorCode RightSide(HopsSpace space, const HangArrays *a, Mat A, Vec
   Vec x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceSetEssentialFunction(space, Solution, NULL));
-  PetscCall(HopsSpaceComputeRHS(space, Source, NULL, b));
+  PetscCall(HopsSpaceSetEssentialFunction(space, HangLayerSolution, NULL));
+  PetscCall(HopsSpaceComputeRHS(space, HangLayerSource, NULL, b));
   PetscCall(MatPALiftEssential(A, b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &y));

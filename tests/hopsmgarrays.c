@@ -97,11 +97,7 @@ static PetscErrorCode CompareLevels(PC pc, PetscReal tol)
     KSP       ksp;
     PetscReal n, e;
 
-    PetscCall(PCMGGetInterpolation(pc, l, &P));
-    PetscCall(PCMGGetSmoother(pc, l, &ksp));
-    PetscCall(KSPGetOperators(ksp, &Af, NULL));
-    PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
-    PetscCall(KSPGetOperators(ksp, &Ac, NULL));
+    PetscCall(TestLevel(pc, l, &P, &Af, &Ac));
     PetscCall(MatCreateVecs(P, &x, &y));
     PetscCall(VecDuplicate(y, &z));
     PetscCall(VecDuplicate(x, &w));

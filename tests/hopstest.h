@@ -203,6 +203,20 @@ static inline PetscErrorCode TestSolve(Mat A, Vec b, Vec x, KSPNormType norm, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A level of multigrid: how it comes from the one below it, and the operators of both */
+static inline PetscErrorCode TestLevel(PC pc, PetscInt l, Mat *P, Mat *fine, Mat *coarse)
+{
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(pc, l, P));
+  PetscCall(PCMGGetSmoother(pc, l, &ksp));
+  PetscCall(KSPGetOperators(ksp, fine, NULL));
+  PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
+  PetscCall(KSPGetOperators(ksp, coarse, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* row-major dense copy of the rows and columns in keep[n] */
 static inline PetscErrorCode TestDense(Mat A, PetscInt n, const PetscInt keep[], PetscScalar D[])
 {

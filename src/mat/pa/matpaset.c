@@ -41,6 +41,10 @@ PetscErrorCode MatCreatePA(HopsSpace space, Mat *A)
 
   Level: intermediate
 
+  Note:
+  Another space may come in place of one before: the terms stay. Robin terms, whose cells are those of the
+  space before, are an error then.
+
 .seealso: `MATPA`, `MatCreatePA()`
 @*/
 PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
@@ -57,6 +61,9 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
              "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT
              " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())",
              A->rmap->n, space->nT);
+  PetscCheck(pa->form->space == space || !HopsFormHas(pa->form, HOPS_BOUNDARY), PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has Robin terms on cells of the space that it had before: make another operator (MatCreatePA())");
   PetscCall(MatPAReset(pa));
   PetscCall(MatPASumDestroy(pa));
   PetscCall(MatPAFreeWork(pa));
