@@ -303,12 +303,9 @@ static PetscErrorCode HopsNestedFound(HopsSpace coarse, HopsSpace fine, HopsNest
   PetscFunctionBegin;
   PetscCheck(coarse->dm && fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
              "The spaces are from arrays, and how their cells lie is not known: tell it by HopsSpaceSetCoarse()");
-  PetscCall(HopsSpaceCheckConforming(fine, "The refinement of a DMPLEX",
-                                     "is not looked for: tell how cells lie by "
-                                     "HopsSpaceSetCoarse()"));
-  PetscCall(HopsSpaceCheckConforming(coarse, "The refinement of a DMPLEX",
-                                     "is not looked for: tell how cells lie by "
-                                     "HopsSpaceSetCoarse()"));
+  for (PetscInt i = 0; i < 2; ++i)
+    PetscCall(HopsSpaceCheckConforming(i ? coarse : fine, "The refinement of a DMPLEX",
+                                       "is not looked for: tell how cells lie by HopsSpaceSetCoarse()"));
   n->nhalf = 2;
   PetscCall(DMPlexGetDepthStratum(fine->dm, 0, &vStart, &vEnd));
   PetscCall(PetscMalloc1(vEnd - vStart, &source));
@@ -321,11 +318,31 @@ static PetscErrorCode HopsNestedFound(HopsSpace coarse, HopsSpace fine, HopsNest
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* child[ncoarse][nhalf^dim], all of them on the rank of their parent */
+static PetscErrorCode HopsNestedChildren(HopsSpace fine, HopsNested *n)
+{
+  const PetscInt nchild = HopsPower(n->nhalf, n->dim);
+  PetscBool      ok     = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n->ncoarse * nchild, &n->child));
+  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i) n->child[i] = -1;
+  for (PetscInt f = 0; f < n->nfine && ok; ++f) {
+    if (n->parent[f] < 0) ok = PETSC_FALSE;
+    else n->child[n->parent[f] * nchild + n->half[f]] = f;
+  }
+  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i)
+    if (n->child[i] < 0) ok = PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
+  PetscCheck(ok, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* parent[] from the caller's numbers to the space's, -1 where another rank has it */
-static PetscErrorCode HopsNestedParents(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+static PetscErrorCode HopsNestedParents(HopsSpace coarse, HopsNested *n)
 {
   PetscInt *where;
-  PetscBool ok = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->ncaller, &where));
@@ -337,22 +354,6 @@ static PetscErrorCode HopsNestedParents(HopsSpace coarse, HopsSpace fine, HopsNe
     n->parent[f] = at < 0 || at >= coarse->ncaller ? -1 : where[at];
   }
   PetscCall(PetscFree(where));
-  if (n->given) PetscFunctionReturn(PETSC_SUCCESS);
-  {
-    const PetscInt nchild = HopsPower(n->nhalf, n->dim);
-
-    PetscCall(PetscMalloc1(n->ncoarse * nchild, &n->child));
-    for (PetscInt i = 0; i < n->ncoarse * nchild; ++i) n->child[i] = -1;
-    for (PetscInt f = 0; f < n->nfine && ok; ++f) {
-      if (n->parent[f] < 0) ok = PETSC_FALSE;
-      else n->child[n->parent[f] * nchild + n->half[f]] = f;
-    }
-    for (PetscInt i = 0; i < n->ncoarse * nchild; ++i)
-      if (n->child[i] < 0) ok = PETSC_FALSE;
-  }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
-  PetscCheck(ok, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
-             "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,7 +382,8 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
     }
   } else if (mesh->coarse && HopsSpaceMesh(mesh->coarse) == HopsSpaceMesh(coarse)) PetscCall(HopsNestedGiven(coarse, fine, n));
   else PetscCall(HopsNestedFound(coarse, fine, n));
-  PetscCall(HopsNestedParents(coarse, fine, n));
+  PetscCall(HopsNestedParents(coarse, n));
+  if (!n->given) PetscCall(HopsNestedChildren(fine, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
