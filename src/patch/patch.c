@@ -162,15 +162,16 @@ static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc,
   PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
   for (PetscInt g = 0; g < sp->nG; ++g)
     if (pc->vertex[sp->nT + g]) has[pc->vertex[sp->nT + g] - 1] = ghost[g];
-  for (PetscInt c = 0; c < pc->nown; ++c) {
+  for (PetscInt c = 0; c < pc->nown && pc->hang; ++c) want[c] = want[c] || HopsPatchHangingUncovered(pc, c, has) ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt c = 0; c < pc->nown && !pc->hang; ++c) {
     const int *v    = pc->number + c * pc->nv;
     int        bits = 0;
 
     for (PetscInt k = 0; k < pc->nv; ++k) bits |= has[v[k]] << k;
     covered[c] = (unsigned char)bits;
   }
-  PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
-  for (PetscInt c = 0; c < pc->nown; ++c)
+  if (!pc->hang) PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
+  for (PetscInt c = 0; c < pc->nown && !pc->hang; ++c)
     if (covered[c]) want[c] = PETSC_TRUE;
   PetscCall(PetscFree(has));
   PetscCall(PetscFree3(root, ghost, covered));
@@ -220,8 +221,10 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscBool     *want, any = opt->element;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCheckConforming(sp, "Patches",
-                                     "have no patches: use -pc_type lor, or Jacobi as a smoother (-mg_levels_pc_type jacobi)"));
+  if (sp->backend->patches)
+    PetscCall(HopsSpaceCheckConforming(sp, "Patches of a back end that sets them up itself",
+                                       "have patches on the host alone: use -hops_backend host, -pc_type lor, or Jacobi as a smoother "
+                                       "(-mg_levels_pc_type jacobi)"));
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
   pt->space  = sp;

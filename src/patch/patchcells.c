@@ -30,6 +30,27 @@ static PetscErrorCode OwnCorners(HopsPatchCells *pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* own[] of cell c */
+static void OwnVertices(HopsPatchCells *pc, PetscInt c)
+{
+  for (PetscInt k = c * pc->nv; k < (c + 1) * pc->nv && pc->hang; ++k)
+    pc->own[k] = HopsPatchCornerIsOwn(pc, k) ? pc->vid[k] : HOPS_PATCH_HANGS;
+}
+
+static PetscErrorCode OwnMasks(HopsPatchCells *pc)
+{
+  HopsSpace sp = pc->space;
+
+  PetscFunctionBegin;
+  if (!sp->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &pc->hanging));
+  PetscCall(PetscMalloc1(pc->n, &pc->hang));
+  PetscCall(PetscMalloc1(pc->n * pc->nv, &pc->own));
+  PetscCall(PetscArraycpy(pc->hang, sp->hang, pc->n));
+  for (PetscInt c = 0; c < pc->n; ++c) OwnVertices(pc, c);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What other ranks ask of own cells */
 static PetscErrorCode OwnPositions(HopsPatchCells *pc)
 {
@@ -82,7 +103,8 @@ PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsP
   }
   PetscCall(PetscMalloc1(pc->n, &pc->data));
   PetscCall(OwnCorners(pc));
-  if (size > 1) PetscCall(OwnPositions(pc));
+  PetscCall(OwnMasks(pc));
+  if (size > 1 || pc->hang) PetscCall(OwnPositions(pc));
   if (size > 1) PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(HopsPatchCellsModel(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,6 +144,9 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
   PetscCall(PetscRealloc(n * pc->nv * pc->space->dim * sizeof(PetscReal), &pc->x));
   PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
   PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
+  if (!pc->hang) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRealloc(n * sizeof(*pc->hang), &pc->hang));
+  PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,6 +234,7 @@ static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscRe
   *i++ = pc->home[2 * c + 1];
   for (PetscInt k = 0; k < pc->nn; ++k) *i++ = pc->gid[c * pc->nn + k];
   for (PetscInt k = 0; k < pc->nv; ++k) *i++ = pc->vid[c * pc->nv + k];
+  *i++ = pc->hang ? pc->hang[c] : 0;
   for (PetscInt k = 0; k < nx; ++k) *r++ = pc->x[c * nx + k];
   for (PetscInt k = 0; k < nd; ++k) *r++ = d[k];
 }
@@ -222,6 +248,9 @@ static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const
   pc->home[2 * c + 1] = *i++;
   for (PetscInt k = 0; k < pc->nn; ++k) pc->gid[c * pc->nn + k] = *i++;
   for (PetscInt k = 0; k < pc->nv; ++k) pc->vid[c * pc->nv + k] = *i++;
+  if (pc->hang) pc->hang[c] = (unsigned short)*i;
+  ++i;
+  OwnVertices(pc, c);
   for (PetscInt k = 0; k < pc->nv; ++k) pc->number[c * pc->nv + k] = -1;
   for (PetscInt k = 0; k < nx; ++k) pc->x[c * nx + k] = *r++;
   for (PetscInt k = 0; k < nd; ++k) d[k] = *r++;
@@ -230,7 +259,7 @@ static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const
 /* Order of cells by home rank, then number: what makes duplicates adjacent */
 static PetscErrorCode CellsSend(HopsPatchCells *pc, PetscInt n, const PetscInt to[], const PetscInt cells[])
 {
-  const PetscInt ni = 2 + pc->nn + pc->nv, nr = pc->nv * pc->space->dim + (PetscInt)(sizeof(HopsPatchCell) / sizeof(PetscReal));
+  const PetscInt ni = 3 + pc->nn + pc->nv, nr = pc->nv * pc->space->dim + (PetscInt)(sizeof(HopsPatchCell) / sizeof(PetscReal));
   PetscInt      *is, *ir, nget, *a, *b, *perm, m = pc->n;
   PetscReal     *rs, *rr = NULL;
   PetscMPIInt    rank;

@@ -17,7 +17,7 @@ static PetscErrorCode MarkFaces(const HopsPatchCells *pc, PetscBool *marked[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E[n][nn][nn] of own cells in the back end's memory. What is on faces the process adds, cell by cell */
+/* E[n][nn][nn] of own cells in the back end's memory, of what they list. What is on faces the process adds, cell by cell */
 static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
   const HopsBackendOps *be = pc->space->backend;
@@ -28,6 +28,7 @@ static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt
   PetscFunctionBegin;
   if (!be->patches) {
     PetscCall(HopsFormElementMatrices(pc->form, pc->basis, n, cells, E));
+    for (PetscInt k = 0; k < n && pc->hang; ++k) HopsHangingElement(&pc->hanging, pc->hang[cells[k]], E + k * n2);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!pc->op) PetscCall(HopsPatchCellsOperator(pc, pc->basis, &pc->op));

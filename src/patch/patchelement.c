@@ -355,9 +355,10 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
     PetscCall(HopsFaceNodes(dim, P, f, faces + f * nf));
     node[f] = faces + f * nf;
   }
-  PetscCall(FaceNeighbors(pc, node, nb));
+  if (!pc->hang) PetscCall(FaceNeighbors(pc, node, nb));
   for (PetscInt c = 0; c < pc->nown; ++c)
-    if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
+    if (want[c] && pc->hang) PetscCall(HopsPatchesAddCell(pt, pc, opt, c));
+    else if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
   for (PetscInt k = 0; k < pt->n; ++k) nd += pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE;
   if (opt->colors || nd) PetscCall(ElementTouch(pt, pc));
   PetscCall(PetscFree5(nb, faces, gid, dist, work));

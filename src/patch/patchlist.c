@@ -115,6 +115,9 @@ PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
   PetscCall(PetscFree(pc->x));
   PetscCall(PetscFree(pc->data));
   PetscCall(PetscFree(pc->home));
+  PetscCall(PetscFree(pc->hang));
+  PetscCall(PetscFree(pc->own));
+  PetscCall(HopsHangingDestroy(&pc->hanging));
   PetscCall(PetscFree(pc->vertex));
   if (pc->op) PetscCall((*pc->op->ops->Destroy)(&pc->op));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,7 +4,9 @@
   A star is a tensor product where its edges at the vertex fall into dim axes of one or two edges, with a cell
   for each combination: 2^dim cells around an interior vertex, fewer at a boundary with natural conditions.
   Others (three or five quads around a vertex, ...) get the inverse of the operator's matrix where that is
-  small, and else the element patches of their cells.
+  small, and else the element patches of their cells. So do vertices of facets and edges with hanging nodes.
+  There cells that have the vertex as their parent's list it too. The patch has the unknowns of the cells at
+  the vertex, and its matrix is of all cells that list them.
 */
 #include <hops/private/hopspatchimpl.h>
 
@@ -129,7 +131,7 @@ static PetscErrorCode StarList(const HopsPatchCells *pc, PetscInt ncells, const 
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < ncells; ++k)
-    for (PetscInt i = 0; i < pc->nn; ++i) {
+    for (PetscInt i = 0; i < pc->nn && HopsPatchCornerIsOwn(pc, list[k]); ++i) {
       const PetscInt g = pc->gid[list[k] / pc->nv * pc->nn + i];
       PetscInt       r = i, l1 = 0;
       PetscBool      inside = PETSC_TRUE;
@@ -248,9 +250,10 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(HopsPatchesReserve(pt, nv, start[nv]));
   for (PetscInt v = 0; v < nv; ++v) {
     const PetscInt ncells = start[v + 1] - start[v];
-    PetscBool      done   = PETSC_TRUE;
+    PetscBool      done = PETSC_TRUE, all = PETSC_TRUE;
 
-    if (star[v].side[0] && !(faults[v] & HOPS_PATCH_LACKS)) {
+    for (PetscInt k = start[v]; k < start[v + 1] && all; ++k) all = HopsPatchCornerIsOwn(pc, list[k]);
+    if (star[v].side[0] && all && !(faults[v] & HOPS_PATCH_LACKS)) {
       for (PetscInt k = 0; k < ncells; ++k) touch[k] = list[start[v] + k] >> pc->space->dim;
       PetscCall(AddTensor(pt, pc, star + v, faults[v], fit + v, opt, ncells, touch, &lines));
     } else PetscCall(AddIrregular(pt, pc, opt, ncells, list + start[v], want, &done));

@@ -2,6 +2,7 @@
    back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
+#include <hops/private/hopshanging.h>
 #include <hops/private/hopspatchcondensed.h>
 #include <hops/private/hopspatchstar.h>
 
@@ -13,10 +14,14 @@ typedef struct {
   PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
   PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where constrained: HopsPatchCellsIndex() */
   PetscInt        *vid;             /* [n][nv] corner: its global index, or -2 - (L index on the cell's rank) where constrained */
-  PetscReal       *x;               /* [n][nv][dim] coordinates of the corners, on several ranks; else NULL */
+  PetscReal       *x;               /* [n][nv][dim] coordinates of the corners, on several ranks or where nodes hang; else NULL */
   PetscInt         corner[8];       /* nodes of a cell's corners */
   HopsPatchCell   *data;            /* [n] */
-  PetscInt        *home;            /* [n][2] rank of the cell and its number there, on several ranks; else NULL */
+  PetscInt        *home;            /* [n][2] rank of the cell and its number there, like x */
+  /* where nodes hang, else NULL: [n] masks of cells; [n][nv] vid[], but HOPS_PATCH_HANGS of a corner that hangs */
+  unsigned short *hang;
+  PetscInt       *own;
+  HopsHanging     hanging;
   /* numbers of vertices among nvertex of them, in the order in which cells meet them: [nL] of cells'
      corners, from 1 on, else 0; [n][nv] of corners, from 0 on, of other ranks' cells -1 but where an own
      vertex is free */
@@ -40,7 +45,7 @@ typedef struct {
 
 static inline HopsPatchCorners HopsPatchCellsCorners(const HopsPatchCells *pc)
 {
-  HopsPatchCorners m = {(int)pc->space->dim, (int)pc->nv, (int)pc->nown, pc->vid, pc->home, pc->x};
+  HopsPatchCorners m = {(int)pc->space->dim, (int)pc->nv, (int)pc->nown, pc->own ? pc->own : pc->vid, pc->home, pc->x};
 
   return m;
 }
@@ -289,6 +294,12 @@ PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[
 #define HopsPatchModesTable(m)  (8 * (m)->nodes)
 /* finds equal ones, and inverts */
 PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
+/* src/patch/patchhanging.c: does the corner of a cell, nv (cell) + corner, not hang? */
+PETSC_INTERN PetscBool HopsPatchCornerIsOwn(const HopsPatchCells *, PetscInt k);
+/* has the own cell a node that is in no patch of a vertex? has[nvertex] of the vertices: is there one? */
+PETSC_INTERN PetscBool HopsPatchHangingUncovered(const HopsPatchCells *, PetscInt c, const int has[]);
+/* appends the patch of all that a cell lists */
+PETSC_INTERN PetscErrorCode HopsPatchesAddCell(HopsPatches, const HopsPatchCells *, const HopsPatchOptions *, PetscInt c);
 /* src/patch/patchelement.c: patches of the marked own cells; needs all neighbours */
 PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
 /* src/patch/patchcolor.c; collective */

@@ -7,17 +7,20 @@
 
 /* ----------------------------------------- corners ----------------------------------------- */
 
-/* Corners of cells. Where one rank has all cells, home and x are NULL */
+/* The index of a corner that hangs, which has no unknown of its own */
+#define HOPS_PATCH_HANGS (-1)
+
+/* Corners of cells. Where one rank has all cells, and no nodes hang, home and x are NULL */
 typedef struct {
   int             dim, nv, nown; /* nv = 2^dim; own cells */
-  const PetscInt *vid;           /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained */
+  const PetscInt *vid; /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained, or HOPS_PATCH_HANGS */
   const PetscInt *home;          /* [cells][2] the cell's rank, and its number there */
   const double   *x;             /* [cells][nv][dim] coordinates */
 } HopsPatchCorners;
 
 /*
   Are two corners of cells c the same vertex of the mesh? Free corners have global indices. A constrained one
-  has a number on its rank alone, so across ranks its position relative to a corner that both cells have, the
+  has a number on its rank alone, and one that hangs has none. There its position relative to a corner that both cells have, the
   origin, decides (relative, since a periodic mesh has two positions for one vertex).
 */
 HOPS_TEAM int HopsPatchSameCorner(const HopsPatchCorners *m, const PetscInt c[2], const PetscInt corner[2],
@@ -26,7 +29,9 @@ HOPS_TEAM int HopsPatchSameCorner(const HopsPatchCorners *m, const PetscInt c[2]
   const PetscInt a = m->vid[c[0] * m->nv + corner[0]], b = m->vid[c[1] * m->nv + corner[1]];
   double         e = 0.0, n = 0.0;
 
-  if (a >= 0 || b >= 0 || !m->home || m->home[2 * c[0]] == m->home[2 * c[1]]) return a == b;
+  if (a != HOPS_PATCH_HANGS && b != HOPS_PATCH_HANGS &&
+      (a >= 0 || b >= 0 || !m->home || m->home[2 * c[0]] == m->home[2 * c[1]]))
+    return a == b;
   for (int d = 0; d < m->dim; ++d) {
     const double x = m->x[(c[0] * m->nv + corner[0]) * m->dim + d] - m->x[(c[0] * m->nv + origin[0]) * m->dim + d];
     const double y = m->x[(c[1] * m->nv + corner[1]) * m->dim + d] - m->x[(c[1] * m->nv + origin[1]) * m->dim + d];
@@ -69,7 +74,7 @@ HOPS_TEAM int HopsPatchStarRegular(const HopsPatchCorners *m, int n, const Petsc
     for (int d = 0; d < dim; ++d) {
       const PetscInt e = m->vid[c * nv + (v ^ (1 << d))];
 
-      if (e < 0 && !own) return 0;
+      if (e == HOPS_PATCH_HANGS || (e < 0 && !own)) return 0;
       if (!(pos & ((1 << d) - 1)) && !(pos >> (d + 1))) far[d][(pos >> d) & 1] = e; /* the cells 0 and 1 << d */
     }
     star->cell[pos] = (int)c;

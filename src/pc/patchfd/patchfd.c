@@ -275,9 +275,10 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.levels      = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.fuse = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass
-                   ? PETSC_TRUE
-                   : PETSC_FALSE;
+  fd->opt.fuse        = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion &&
+                          !fd->src.usermass && !sp->hanging
+                            ? PETSC_TRUE
+                            : PETSC_FALSE;
   PetscCall(HopsPatchesCreate(fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
