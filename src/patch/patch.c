@@ -142,16 +142,14 @@ PetscErrorCode HopsPatchesCreateProlong(HopsPatches pt, PetscDataType type, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks own cells with a free unknown that is in no vertex patch */
-static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc, PetscBool want[])
+/* has[nvertex] of the vertices: is there a patch? */
+static PetscErrorCode HavePatches(HopsPatches pt, const HopsPatchCells *pc, int has[])
 {
-  HopsSpace      sp = pt->space;
-  int           *has, *root, *ghost; /* of the vertices: is there a patch? Of shared unknowns and of ghosts: the same */
-  unsigned char *covered;
+  HopsSpace sp = pt->space;
+  int      *root, *ghost; /* of shared unknowns and of ghosts */
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(pc->nvertex, &has));
-  PetscCall(PetscMalloc3(sp->halo.nshared, &root, sp->nG, &ghost, pc->nown, &covered));
+  PetscCall(PetscMalloc2(sp->halo.nshared, &root, sp->nG, &ghost));
   for (PetscInt k = 0; k < pt->n; ++k) has[pc->vertex[pt->center[k] - sp->rstart] - 1] = 1;
   for (PetscInt i = 0; i < sp->halo.nshared; ++i) {
     const int v = pc->vertex[sp->halo.shared[i]];
@@ -162,19 +160,33 @@ static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc,
   PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
   for (PetscInt g = 0; g < sp->nG; ++g)
     if (pc->vertex[sp->nT + g]) has[pc->vertex[sp->nT + g] - 1] = ghost[g];
-  for (PetscInt c = 0; c < pc->nown && pc->hang; ++c) want[c] = want[c] || HopsPatchHangingUncovered(pc, c, has) ? PETSC_TRUE : PETSC_FALSE;
-  for (PetscInt c = 0; c < pc->nown && !pc->hang; ++c) {
-    const int *v    = pc->number + c * pc->nv;
-    int        bits = 0;
+  PetscCall(PetscFree2(root, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (PetscInt k = 0; k < pc->nv; ++k) bits |= has[v[k]] << k;
-    covered[c] = (unsigned char)bits;
+/* Marks own cells with a free unknown that is in no vertex patch */
+static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc, PetscBool want[])
+{
+  HopsSpace      sp = pt->space;
+  int           *has;
+  unsigned char *covered;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(pc->nvertex, &has));
+  PetscCall(PetscCalloc1(pc->nown, &covered));
+  PetscCall(HavePatches(pt, pc, has));
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    const int *v = pc->number + c * pc->nv;
+
+    if (pc->hang) covered[c] = HopsPatchHangingUncovered(pc, c, has) ? 1 : 0;
+    else
+      for (PetscInt k = 0; k < pc->nv; ++k) covered[c] |= (unsigned char)(has[v[k]] << k);
   }
   if (!pc->hang) PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
-  for (PetscInt c = 0; c < pc->nown && !pc->hang; ++c)
+  for (PetscInt c = 0; c < pc->nown; ++c)
     if (covered[c]) want[c] = PETSC_TRUE;
   PetscCall(PetscFree(has));
-  PetscCall(PetscFree3(root, ghost, covered));
+  PetscCall(PetscFree(covered));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

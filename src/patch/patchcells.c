@@ -105,7 +105,7 @@ PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsP
   PetscCall(OwnCorners(pc));
   PetscCall(OwnMasks(pc));
   if (size > 1 || pc->hang) PetscCall(OwnPositions(pc));
-  if (size > 1) PetscCall(HopsPatchCellsIndex(pc));
+  if (size > 1 || pc->hang) PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(HopsPatchCellsModel(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,8 +17,49 @@ static PetscErrorCode MarkFaces(const HopsPatchCells *pc, PetscBool *marked[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The matrix of a cell is a sum of tensor products where the model of its form is exact; but for what is on its faces */
+static PetscBool IsProduct(const HopsPatchCells *pc, PetscInt c)
+{
+  const HopsPatchCell *d = pc->data + c;
+
+  return (!HopsFormDerivative(pc->form) || (d->lo > 1.0 - 1e-12 && d->hi < 1.0 + 1e-12)) &&
+         (!(d->m > 0.0) || (d->mlo > 1.0 - 1e-12 && d->mhi < 1.0 + 1e-12));
+}
+
+/* E += s A1 x M1 x M1, with A1 in direction t (-1: nowhere) */
+static void AddProduct(HopsPatches pt, PetscInt t, PetscReal s, PetscReal E[])
+{
+  const PetscInt   dim = pt->space->dim, P = pt->space->order + 1, nn = HopsPower(P, dim), P2 = dim == 3 ? P * P : P;
+  const PetscReal *F[3] = {t == 0 ? pt->A1 : pt->M1, t == 1 ? pt->A1 : pt->M1, t == 2 ? pt->A1 : pt->M1};
+
+  for (PetscInt i = 0; i < nn; ++i)
+    for (PetscInt k = 0; k < nn / P2; ++k)
+      for (PetscInt j = 0; j < (dim == 3 ? P : 1); ++j) {
+        const PetscInt  row = i * nn + k * P2 + (dim == 3 ? j * P : 0), a = i / P % P, b = i / (P * P);
+        const PetscReal f = dim == 3 ? s * F[2][b * P + k] * F[1][a * P + j] : s * F[1][a * P + k];
+
+        for (PetscInt l = 0; l < P; ++l) E[row + l] += f * F[0][i % P * P + l];
+      }
+}
+
+/* The same of one cell on the host */
+static PetscErrorCode HostMatrix(HopsPatches pt, const HopsPatchCells *pc, PetscInt c, PetscBool faces, PetscReal E[])
+{
+  const HopsPatchCell *d = pc->data + c;
+
+  PetscFunctionBegin;
+  if (faces || !IsProduct(pc, c)) PetscCall(HopsFormElementMatrices(pc->form, pc->basis, 1, &c, E));
+  else {
+    PetscCall(PetscArrayzero(E, pc->nn * pc->nn));
+    for (PetscInt t = 0; t < pc->space->dim && HopsFormDerivative(pc->form); ++t) AddProduct(pt, t, d->d[t], E);
+    if (d->m > 0.0) AddProduct(pt, -1, d->m, E);
+  }
+  if (pc->hang) HopsHangingElement(&pc->hanging, pc->hang[c], E);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* E[n][nn][nn] of own cells in the back end's memory, of what they list. What is on faces the process adds, cell by cell */
-static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
+static PetscErrorCode OwnMatrices(HopsPatches pt, HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
   const HopsBackendOps *be = pc->space->backend;
   const size_t          n2 = PetscSqr((size_t)pc->nn);
@@ -26,14 +67,14 @@ static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt
   PetscReal            *M;
 
   PetscFunctionBegin;
+  PetscCall(MarkFaces(pc, &marked));
   if (!be->patches) {
-    PetscCall(HopsFormElementMatrices(pc->form, pc->basis, n, cells, E));
-    for (PetscInt k = 0; k < n && pc->hang; ++k) HopsHangingElement(&pc->hanging, pc->hang[cells[k]], E + k * n2);
+    for (PetscInt k = 0; k < n; ++k) PetscCall(HostMatrix(pt, pc, cells[k], marked[cells[k]], E + k * n2));
+    PetscCall(PetscFree(marked));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!pc->op) PetscCall(HopsPatchCellsOperator(pc, pc->basis, &pc->op));
   PetscCall((*be->patches->Elements)(pc->op, pc->basis, n, cells, E));
-  PetscCall(MarkFaces(pc, &marked));
   PetscCall(PetscMalloc1(n2, &M));
   for (PetscInt k = 0; k < n; ++k) {
     if (!marked[cells[k]]) continue;
@@ -46,7 +87,7 @@ static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt
 }
 
 /* The same of cells of any rank (numbers of HopsPatchCells), computed where they live; collective */
-static PetscErrorCode ElementMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
+static PetscErrorCode ElementMatrices(HopsPatches pt, HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
   HopsSpace             sp   = pc->space;
   MPI_Comm              comm = PetscObjectComm((PetscObject)sp);
@@ -59,7 +100,7 @@ static PetscErrorCode ElementMatrices(HopsPatchCells *pc, PetscInt n, const Pets
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size == 1) {
-    PetscCall(OwnMatrices(pc, n, cells, E));
+    PetscCall(OwnMatrices(pt, pc, n, cells, E));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(n, &to, 2 * n, &is));
@@ -73,7 +114,7 @@ static PetscErrorCode ElementMatrices(HopsPatchCells *pc, PetscInt n, const Pets
   PetscCall(PetscMalloc2(nreq * n2, &M, nreq, &tag));
   for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k];
   PetscCall((*be->memory->Malloc)(nreq * n2 * sizeof(PetscReal), (void **)&B));
-  PetscCall(OwnMatrices(pc, nreq, tag, B));
+  PetscCall(OwnMatrices(pt, pc, nreq, tag, B));
   PetscCall((*be->memory->Copy)(NULL, M, B, nreq * n2 * sizeof(PetscReal), HOPS_COPY_OUT));
   PetscCall((*be->memory->Free)((void **)&B));
   for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k + 1];
@@ -174,7 +215,7 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
     }
   for (PetscInt c = 0; c < m.ncells; ++c) where[used[c]] = -1;
   PetscCall((*be->memory->Malloc)(m.ncells * PetscSqr((size_t)pc->nn) * sizeof(PetscReal), (void **)&E));
-  PetscCall(ElementMatrices(pc, m.ncells, used, E));
+  PetscCall(ElementMatrices(pt, pc, m.ncells, used, E));
   m.start  = start;
   m.size   = size;
   m.cstart = cstart;
