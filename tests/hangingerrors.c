@@ -133,8 +133,10 @@ static PetscErrorCode Consumers(HopsSpace sp)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, i ? PCHOPSMG : PCPATCHFD));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_patchfd_dense_max", "1"));
+    PetscCall(PCSetFromOptions(pc));
     EXPECT(i ? "multigrid" : "patches", PCSetUp(pc),
-           i ? "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen|-pc_type lor" : "hanging nodes|-pc_type lor");
+           i ? "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen|-pc_type lor" : "hanging nodes|-pc_patchfd_dense_max|jacobi");
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(MatDestroy(&A));

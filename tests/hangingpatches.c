@@ -1,4 +1,5 @@
-static char help[] = "Patches where nodes hang, on randomly refined boxes, against PCASM on sets of unknowns that are found by their places.\n\
+static char help[] =
+  "Patches where nodes hang, on randomly refined boxes, against PCASM on sets of unknowns that are found by their places.\n\
   -dim -finest -roots -seed -part -turn -corner: the mesh, see hangingmesh.h\n\
   -order <p> -empty <rank>; -natural: no part of the boundary is essential; -jump: the coefficient jumps by 50\n\
   -wrong: the sets reach as far as the cells, which must be noticed\n\n";
@@ -9,8 +10,8 @@ static char help[] = "Patches where nodes hang, on randomly refined boxes, again
 typedef struct {
   const HangMesh *m;
   HangLayout      l;
-  PetscInt       *all;  /* [cells][ne] what cells list */
-  PetscReal      *x;    /* [N][dim] places */
+  PetscInt       *all;           /* [cells][ne] what cells list */
+  PetscReal      *x;             /* [N][dim] places */
   PetscBool      *free, *vertex; /* [N] */
   PetscInt        N;
 } Unknowns;
@@ -132,7 +133,7 @@ static PetscErrorCode Append(const Unknowns *u, const PetscBool in[], PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of solves on all patches by PCASM, whose sets go round the ranks; and how many there are of cells */
+/* The sum of solves on all patches by PCASM, whose sets go round the ranks; how many are of cells */
 static PetscErrorCode SlowPatches(const Unknowns *u, PetscBool wrong, Mat A, PetscInt *ncells, PC *pc)
 {
   PetscInt    n = 0, k = 0;

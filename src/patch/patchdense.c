@@ -1,7 +1,6 @@
 /* Patches that are solved by the inverse of the operator's matrix: element matrices, where the cells live,
    and what is made of them. */
 #include <hops/private/hopspatchimpl.h>
-#include <hops/private/hopsblas.h>
 
 /* -------------------------------------- element matrices -------------------------------------- */
 
@@ -133,35 +132,6 @@ static PetscErrorCode ElementMatrices(HopsPatches pt, HopsPatchCells *pc, PetscI
 
 /* ------------------------------------------ inverses ------------------------------------------ */
 
-/* By LAPACK, patch by patch */
-static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscReal inv[], PetscInt *bad)
-{
-  int *row;
-
-  PetscFunctionBegin;
-  *bad = -1;
-  PetscCall(PetscMalloc1(m->nn, &row));
-  for (PetscInt k = 0; k < m->n && *bad < 0; ++k) {
-    const PetscInt n = m->size[k];
-    PetscReal     *A = inv + m->offset[k];
-    PetscBLASInt   bn, info;
-
-    PetscCall(PetscBLASIntCast(n, &bn));
-    HopsPatchAssemble(&m->nodes, (int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k],
-                      m->cells, m->E, row, A, 0, 1);
-    PetscCallBLAS("LAPACKpotrf", HopsLAPACKpotrf("U", &bn, A, &bn, &info));
-    if (info) *bad = k;
-    else {
-      PetscCallBLAS("LAPACKpotri", HopsLAPACKpotri("U", &bn, A, &bn, &info));
-      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
-    }
-    for (PetscInt i = 0; i < n; ++i)
-      for (PetscInt l = 0; l < i; ++l) A[l * n + i] = A[i * n + l];
-  }
-  PetscCall(PetscFree(row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Memory for the inverses of the patches dense[nd] */
 static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[])
 {
@@ -182,8 +152,9 @@ static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after */
-static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[])
+/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after; `have` NULL: by the back end */
+static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[],
+                                 HopsPatchInverses have)
 {
   const HopsBackendOps *be = pt->space->backend;
   HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn, .nodes = pc->bnodes, .list = pt->idx};
@@ -213,6 +184,8 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
       }
       cell[c] = where[i];
     }
+  if (have)
+    for (PetscInt k = 0; k < nd; ++k) PetscCall(HopsPatchCellsArrange(pc, used, cstart[k + 1] - cstart[k], cell + cstart[k]));
   for (PetscInt c = 0; c < m.ncells; ++c) where[used[c]] = -1;
   PetscCall((*be->memory->Malloc)(m.ncells * PetscSqr((size_t)pc->nn) * sizeof(PetscReal), (void **)&E));
   PetscCall(ElementMatrices(pt, pc, m.ncells, used, E));
@@ -223,7 +196,8 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
   m.cell   = cell;
   m.offset = offset;
   m.E      = E;
-  PetscCall((*(be->patches ? be->patches->Invert : HostInvert))(&m, pt->inv, &bad));
+  if (have) PetscCall(HopsPatchesInvertHost(pt, &m, dense, have, &bad));
+  else PetscCall((*be->patches->Invert)(&m, pt->inv, &bad));
   if (bad >= 0) {
     const PetscInt j = dense[bad];
 
@@ -242,9 +216,10 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
 /* Half a gigabyte of element matrices at a time. A cell of two rounds is computed twice */
 PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
 {
-  const size_t most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */
-  PetscInt    *dense, *round, rounds = 0, all, nd = 0;
-  int         *where;
+  const size_t      most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */
+  PetscInt         *dense, *round, rounds = 0, all, nd = 0;
+  int              *where;
+  HopsPatchInverses have = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsPatchEvent.invert, 0, 0, 0, 0));
@@ -270,12 +245,14 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
   }
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
   PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
-  PetscCall(Reserve(pt, nd, dense));
+  if (pt->space->backend->patches) PetscCall(Reserve(pt, nd, dense));
+  else PetscCall(HopsPatchInversesCreate(&have));
   for (PetscInt r = 0; r < all; ++r) {
     const PetscInt first = r < rounds ? round[r] : nd, last = r + 1 < rounds ? round[r + 1] : nd;
 
-    PetscCall(InvertSome(pt, pc, last - first, dense + first, where));
+    PetscCall(InvertSome(pt, pc, last - first, dense + first, where, have));
   }
+  PetscCall(HopsPatchInversesDestroy(pt, &have));
   PetscCall(PetscFree3(dense, round, where));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -49,7 +49,8 @@ PetscErrorCode HopsPatchesAddCell(HopsPatches pt, const HopsPatchCells *pc, cons
     if (pc->gid[c * pc->nn + i] >= 0) gid[n++] = pc->gid[c * pc->nn + i];
   PetscCall(PetscSortRemoveDupsInt(&n, gid));
   PetscCheck(n <= opt->densemax, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Cell %" PetscInt_FMT " is at hanging nodes and has %" PetscInt_FMT " unknowns, more than the largest patch whose matrix is "
+             "Cell %" PetscInt_FMT " is at hanging nodes and has %" PetscInt_FMT
+             " unknowns, more than the largest patch whose matrix is "
              "inverted: use -pc_patchfd_dense_max %" PetscInt_FMT " (or (2p-1)^%" PetscInt_FMT " to have patches of vertices), or "
              "Jacobi as a smoother (-mg_levels_pc_type jacobi)",
              pc->space->cell[c], n, HopsPower(pc->space->order + 1, pc->space->dim), pc->space->dim);

@@ -283,6 +283,16 @@ PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* src/patch/patchdense.c: inverts the operator's matrix on dense patches; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
 
+/* src/patch/patchinvert.c: on the host, where patches with equal matrices share an inverse */
+typedef struct _HopsPatchInverses *HopsPatchInverses;
+PETSC_INTERN PetscErrorCode        HopsPatchInversesCreate(HopsPatchInverses *);
+PETSC_INTERN PetscErrorCode        HopsPatchInversesDestroy(HopsPatches, HopsPatchInverses *); /* of NULL, too */
+/* cell[n], places in cells[], in an order that translation does not change */
+PETSC_INTERN PetscErrorCode HopsPatchCellsArrange(const HopsPatchCells *, const PetscInt cells[], PetscInt n, int cell[]);
+/* inverses of the patches dense[m->n], and the order of their unknowns */
+PETSC_INTERN PetscErrorCode HopsPatchesInvertHost(HopsPatches, const HopsPatchMatrices *m, const PetscInt dense[],
+                                                  HopsPatchInverses, PetscInt *bad);
+
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
 /* src/basis/lattice.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */

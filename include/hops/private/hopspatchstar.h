@@ -13,9 +13,9 @@
 /* Corners of cells. Where one rank has all cells, and no nodes hang, home and x are NULL */
 typedef struct {
   int             dim, nv, nown; /* nv = 2^dim; own cells */
-  const PetscInt *vid; /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained, or HOPS_PATCH_HANGS */
-  const PetscInt *home;          /* [cells][2] the cell's rank, and its number there */
-  const double   *x;             /* [cells][nv][dim] coordinates */
+  const PetscInt *vid;  /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained, or HOPS_PATCH_HANGS */
+  const PetscInt *home; /* [cells][2] the cell's rank, and its number there */
+  const double   *x;    /* [cells][nv][dim] coordinates */
 } HopsPatchCorners;
 
 /*
@@ -29,8 +29,7 @@ HOPS_TEAM int HopsPatchSameCorner(const HopsPatchCorners *m, const PetscInt c[2]
   const PetscInt a = m->vid[c[0] * m->nv + corner[0]], b = m->vid[c[1] * m->nv + corner[1]];
   double         e = 0.0, n = 0.0;
 
-  if (a != HOPS_PATCH_HANGS && b != HOPS_PATCH_HANGS &&
-      (a >= 0 || b >= 0 || !m->home || m->home[2 * c[0]] == m->home[2 * c[1]]))
+  if (a != HOPS_PATCH_HANGS && b != HOPS_PATCH_HANGS && (a >= 0 || b >= 0 || !m->home || m->home[2 * c[0]] == m->home[2 * c[1]]))
     return a == b;
   for (int d = 0; d < m->dim; ++d) {
     const double x = m->x[(c[0] * m->nv + corner[0]) * m->dim + d] - m->x[(c[0] * m->nv + origin[0]) * m->dim + d];

@@ -276,9 +276,9 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.levels      = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.fuse        = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion &&
-                          !fd->src.usermass && !sp->hanging
-                            ? PETSC_TRUE
-                            : PETSC_FALSE;
+                     !fd->src.usermass && !sp->hanging
+                          ? PETSC_TRUE
+                          : PETSC_FALSE;
   PetscCall(HopsPatchesCreate(fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
