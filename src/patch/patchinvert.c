@@ -1,7 +1,7 @@
 /*
-  Inverses of patches' matrices on the host, by LAPACK. Adaptive meshes have few kinds of stars, and many of each:
-  patches with equal matrices share an inverse. For that the unknowns of a patch are put into an order that
-  depends on the star alone, as its cells meet them, cells by their places.
+  Inverses of patches' matrices on the host, by LAPACK. Adaptive meshes have few kinds of stars, and many of
+  each: patches with equal matrices share an inverse. For that the unknowns of a patch are put into an order
+  that depends on the star alone, as its cells meet them, cells by their places.
 */
 #include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopspleximpl.h>
