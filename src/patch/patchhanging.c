@@ -16,7 +16,7 @@ PetscBool HopsPatchCornerIsOwn(const HopsPatchCells *pc, PetscInt k)
   return !pc->hang || HopsHangingIsOwn(&pc->hanging, pc->hang[k / pc->nv], (int)pc->corner[k % pc->nv]);
 }
 
-/* A node of the cell's own is in the patches of its own corners, one of a parent's in those of the parent's */
+/* A cell's own node is in the patches of its own corners, one of a parent's in those of the parent's */
 PetscBool HopsPatchHangingUncovered(const HopsPatchCells *pc, PetscInt c, const int has[])
 {
   const PetscInt dim = pc->space->dim, P = pc->space->order + 1;
