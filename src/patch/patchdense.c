@@ -16,7 +16,7 @@ static PetscErrorCode MarkFaces(const HopsPatchCells *pc, PetscBool *marked[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of a cell is a sum of tensor products where the model of its form is exact; but for what is on its faces */
+/* Is a cell's matrix a sum of tensor products, but for what is on its faces? Where its model is exact */
 static PetscBool IsProduct(const HopsPatchCells *pc, PetscInt c)
 {
   const HopsPatchCell *d = pc->data + c;
@@ -57,7 +57,7 @@ static PetscErrorCode HostMatrix(HopsPatches pt, const HopsPatchCells *pc, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E[n][nn][nn] of own cells in the back end's memory, of what they list. What is on faces the process adds, cell by cell */
+/* E[n][nn][nn] of what own cells list, in the back end's memory. The process adds what is on faces */
 static PetscErrorCode OwnMatrices(HopsPatches pt, HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
   const HopsBackendOps *be = pc->space->backend;
@@ -152,7 +152,7 @@ static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after; `have` NULL: by the back end */
+/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after; `have`: on the host */
 static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[],
                                  HopsPatchInverses have)
 {

@@ -14,11 +14,11 @@ typedef struct {
   PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
   PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where constrained: HopsPatchCellsIndex() */
   PetscInt        *vid;             /* [n][nv] corner: its global index, or -2 - (L index on the cell's rank) where constrained */
-  PetscReal       *x;               /* [n][nv][dim] coordinates of the corners, on several ranks or where nodes hang; else NULL */
+  PetscReal       *x;               /* [n][nv][dim] coordinates of the corners, on several ranks or hanging cells; else NULL */
   PetscInt         corner[8];       /* nodes of a cell's corners */
   HopsPatchCell   *data;            /* [n] */
   PetscInt        *home;            /* [n][2] rank of the cell and its number there, like x */
-  /* where nodes hang, else NULL: [n] masks of cells; [n][nv] vid[], but HOPS_PATCH_HANGS of a corner that hangs */
+  /* where nodes hang, else NULL: [n] masks of cells; [n][nv] vid[], or HOPS_PATCH_HANGS */
   unsigned short *hang;
   PetscInt       *own;
   HopsHanging     hanging;

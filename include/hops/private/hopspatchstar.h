@@ -7,21 +7,21 @@
 
 /* ----------------------------------------- corners ----------------------------------------- */
 
-/* The index of a corner that hangs, which has no unknown of its own */
+/* In place of the index of a corner that hangs, which has no unknown of its own */
 #define HOPS_PATCH_HANGS (-1)
 
 /* Corners of cells. Where one rank has all cells, and no nodes hang, home and x are NULL */
 typedef struct {
   int             dim, nv, nown; /* nv = 2^dim; own cells */
-  const PetscInt *vid;  /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained, or HOPS_PATCH_HANGS */
-  const PetscInt *home; /* [cells][2] the cell's rank, and its number there */
-  const double   *x;    /* [cells][nv][dim] coordinates */
+  const PetscInt *vid;           /* [cells][nv] global index, or -2 - (L index on the cell's rank) where constrained */
+  const PetscInt *home;          /* [cells][2] the cell's rank, and its number there */
+  const double   *x;             /* [cells][nv][dim] coordinates */
 } HopsPatchCorners;
 
 /*
   Are two corners of cells c the same vertex of the mesh? Free corners have global indices. A constrained one
-  has a number on its rank alone, and one that hangs has none. There its position relative to a corner that both cells have, the
-  origin, decides (relative, since a periodic mesh has two positions for one vertex).
+  has a number on its rank alone, and one that hangs has none. There its position relative to a corner that
+  both cells have, the origin, decides (relative, since a periodic mesh has two positions for one vertex).
 */
 HOPS_TEAM int HopsPatchSameCorner(const HopsPatchCorners *m, const PetscInt c[2], const PetscInt corner[2],
                                   const PetscInt origin[2])
