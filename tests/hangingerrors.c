@@ -160,7 +160,12 @@ int main(int argc, char **argv)
   EXPECT("a facet is not flagged", Create(2, FAULT_FACET, HOPS_H1, 2, &sp), "mask 0x|half of a parent's");
   if (dim == 3) EXPECT("an edge is not flagged", Create(2, FAULT_EDGE, HOPS_H1, 2, &sp), "mask 0x|half of a parent's");
   EXPECT("a facet too many", Create(2, FAULT_EXTRA, HOPS_H1, 2, &sp), "node of no cell|check the masks");
-  EXPECT("a node that is moved", Create(3, FAULT_MOVED, HOPS_H1, 3, &sp), "Hanging node|coordinates");
+  EXPECT("a node that is moved", Create(3, FAULT_MOVED, HOPS_H1, 3, &sp), "Hanging node|coordinates|-hops_repair_geometry");
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_repair_geometry", NULL));
+  PetscCall(Create(3, FAULT_MOVED, HOPS_H1, 3, &sp));
+  PetscCall(HopsSpaceDestroy(&sp));
+  EXPECT("the other half, no gap", Create(2, FAULT_HALF, HOPS_H1, 2, &sp), "Hanging node|half");
+  PetscCall(PetscOptionsClearValue(NULL, "-hops_repair_geometry"));
   EXPECT("no coarse cell", Create(2, FAULT_COARSE, HOPS_H1, 2, &sp), "node of no cell|coarser cell");
   EXPECT("a fine cell is missing", Create(2, FAULT_SIBLING, HOPS_H1, 2, &sp), "coarser cell|all cells are there");
   for (PetscInt k = 0; k < 2; ++k) {

@@ -3,7 +3,7 @@ static char help[] = "Solves on adaptive meshes: a layer near a re-entrant corne
   -what layer    : u = arctan(20 (r - 0.725)), refined along r = 0.725; iterations of CG to 1e-12; -uniform\n\
   -what patch    : a polynomial of order 1 or 2 is the solution, on random meshes\n\
   -what spectrum : all eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
-  -what rates    : errors on randomly refined meshes fall by order p + 1\n\
+  -what rates    : errors on randomly refined meshes fall by order p + 1; -wavy: of which each cell is mapped by itself\n\
   -what components : matrices of components that do not couple are those of a scalar field, with all weights and with four\n\
   -numbers       : prints what it compares\n\n";
 
@@ -130,18 +130,30 @@ static PetscErrorCode Patch(PetscInt dim, PetscInt p, PetscInt finest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* No polynomial: nodes that hang are not where their parents' put them */
+static void Wavy(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1], c = dim > 2 ? x[2] : 0.0;
+
+  x[0] = a + 0.05 * PetscSinReal(1.3 * b + 0.7 * c);
+  x[1] = b + 0.04 * PetscSinReal(1.1 * a);
+  if (dim > 2) x[2] = c + 0.03 * PetscSinReal(a + b);
+}
+
 static PetscErrorCode Rates(PetscInt dim, PetscInt p)
 {
   PetscReal error[2];
+  PetscBool wavy = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-wavy", &wavy, NULL));
   for (PetscInt k = 0; k < 2; ++k) { /* the same mesh, then with all cells halved */
     PetscInt  its;
     HangMesh  m;
     HopsSpace sp;
 
     PetscCall(HangCreateHalved(dim, 2, dim == 2 ? 4 : 3, k + (dim == 2 ? 1 : 0), &m));
-    PetscCall(Space(&m, p, NULL, &sp));
+    PetscCall(Space(&m, p, wavy ? Wavy : NULL, &sp));
     PetscCall(Solve(sp, Wave, NULL, Wave, &its, &its, &error[k]));
     PetscCall(HopsSpaceDestroy(&sp));
     PetscCall(HangDestroy(&m));
@@ -433,6 +445,17 @@ int main(int argc, char **argv)
   test:
     suffix: rates
     args: -what rates -dim 2 -order {{1 2 4}}
+    output_file: output/hangingsolve_rates.out
+
+  test:
+    suffix: rates_wavy
+    nsize: {{1 3}}
+    args: -what rates -dim 2 -order {{2 4}} -wavy -hops_repair_geometry
+    output_file: output/hangingsolve_rates.out
+
+  test:
+    suffix: rates_wavy_3d
+    args: -what rates -dim 3 -order 2 -wavy -hops_repair_geometry
     output_file: output/hangingsolve_rates.out
 
   test:

@@ -25,6 +25,8 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
   PetscObjectOptionsBegin((PetscObject)sp);
   PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name),
                                &sp->backendset));
+  PetscCall(PetscOptionsBool("-hops_repair_geometry", "Close the gaps that misplaced hanging nodes leave", "HopsSpace", sp->repair,
+                             &sp->repair, NULL));
   PetscOptionsEnd();
   PetscCall(HopsBackendGet(name, &sp->backend));
   *space = sp;

@@ -27,7 +27,8 @@
   between nodes, and the matrix is another one, from a parent's P - 1 integrals. A facet has entries of those
   components that are closed across it. Masks and directions are the same; signs are those of the restriction.
 */
-#define HOPS_HANGING_MASKS 512
+#define HOPS_HANGING_MASKS  512
+#define HOPS_HANGING_REPAIR 0.1 /* the widest gap that is closed, in parts of a cell: more is a wrong mask or number */
 
 static inline unsigned HopsHangingFacets(int dim, unsigned mask)
 {

@@ -56,6 +56,7 @@ struct _p_HopsSpace {
      L-vector indices apart[napart], at xapart[napart][dim] */
   PetscBool       hanging;
   unsigned short *hang;
+  PetscBool       repair; /* maps of cells are changed where hanging nodes leave gaps: -hops_repair_geometry */
   PetscInt        napart, *apart;
   PetscReal      *xapart;
   PetscInt        cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */

@@ -271,51 +271,122 @@ static PetscErrorCode Places(Check *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y[np][dim]: where the unknowns are that cell c lists, or their parents' nodes say; x[np][dim] of the cell's
+   own map. How far apart these are at most, at which node, and what is no difference */
+static PetscReal Compare(const Check *k, PetscInt c, PetscReal y[], PetscInt *worst, PetscReal *size, PetscReal *same)
+{
+  HopsSpace      sp  = k->sp;
+  const PetscInt dim = sp->dim, np = k->ne, *e = k->elist + c * np;
+  PetscReal      most = 0.0, round = 0.0, *u = k->lattice; /* of H1 it is not used else */
+
+  *worst = 0;
+  *size  = HopsArraysSize(sp, k->x);
+  for (PetscInt i = 0; i < np * dim; ++i) round = PetscMax(round, 64.0 * PETSC_MACHINE_EPSILON * PetscAbsReal(k->x[i]));
+  for (PetscInt d = 0; d < dim; ++d) {
+    for (PetscInt i = 0; i < np; ++i) u[i] = k->place[e[i] * dim + d];
+    HopsHangingApply(&k->hang, sp->hang[c], PETSC_FALSE, u);
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscReal far = PetscAbsReal(u[i] - k->x[i * dim + d]);
+
+      y[i * dim + d] = u[i];
+      if (!(far <= most)) {
+        most   = far;
+        *worst = i;
+      }
+    }
+  }
+  *same = HOPS_HANGING_SAME * *size + round; /* small cells have few digits far from the origin */
+  return most;
+}
+
+/* The map of cell c gets the nodes y[np][dim] of the space's lattice where they hang. A map of a lower order
+   takes these points of its facets */
+static PetscErrorCode MoveNodes(const Check *k, PetscInt c, const HopsBasis *at, const PetscReal y[])
+{
+  HopsSpace        sp  = k->sp;
+  const PetscInt   dim = sp->dim, np = k->ne, G = sp->gorder + 1, ng = HopsPower(G, dim);
+  const PetscInt   m[3] = {G, G, G}, n[3] = {sp->order + 1, sp->order + 1, sp->order + 1};
+  const PetscReal *M[3] = {at->B, at->B, at->B};
+  PetscReal       *u, *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(np, &u, 2 * np, &work));
+  for (PetscInt d = 0; d < dim; ++d) {
+    for (PetscInt i = 0; i < np; ++i) u[i] = k->on[i] ? y[i * dim + d] : k->x[i * dim + d];
+    if (sp->gorder == sp->order) PetscCall(PetscArraycpy(sp->X + (c * dim + d) * ng, u, ng));
+    else HopsTensorApplyRect(dim, m, n, M, u, sp->X + (c * dim + d) * ng, work);
+  }
+  PetscCall(PetscFree2(u, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* H1: closes gaps by the maps of the cells whose nodes hang */
+static PetscErrorCode Repair(Check *k)
+{
+  HopsSpace sp       = k->sp;
+  PetscInt  moved    = 0, worst;
+  PetscReal furthest = 0.0, size, same, *y, *nodes, *w;
+  HopsBasis at;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(k->ne * sp->dim, &y, sp->gorder + 1, &nodes, sp->gorder + 1, &w));
+  PetscCall(HopsGLL(sp->gorder + 1, nodes, w));
+  PetscCall(HopsBasisCreateAtPoints(sp->order + 1, sp->gorder + 1, nodes, &at));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscReal most;
+
+    PetscCall(Cell(k, c));
+    most = Compare(k, c, y, &worst, &size, &same);
+    (void)HopsHangingNodes(&k->hang, sp->hang[c], k->on);
+    if (most <= same || !k->on[worst] || !(most <= HOPS_HANGING_REPAIR * size)) continue;
+    PetscCall(MoveNodes(k, c, &at, y));
+    furthest = PetscMax(furthest, most / size);
+    ++moved;
+  }
+  if (moved)
+    PetscCall(
+      PetscInfo(sp, "moved hanging nodes of %" PetscInt_FMT " cells, by %g of the cell's size at most\n", moved, (double)furthest));
+  PetscCall(HopsBasisDestroy(&at));
+  PetscCall(PetscFree3(y, nodes, w));
+  /* a map of a low order moves a cell's own nodes, too */
+  for (PetscInt i = 0; i < k->nkeys * k->nv; ++i) k->place[i] = PETSC_MIN_REAL;
+  PetscCall(PetscArrayzero(k->count, k->nkeys));
+  PetscCall(Places(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* H1: the cells' own nodes are where the unknowns are, or their parents' nodes say */
 static PetscErrorCode Geometry(Check *k)
 {
-  HopsSpace      sp  = k->sp;
-  const PetscInt dim = sp->dim, np = k->ne;
-  PetscReal     *u;
+  HopsSpace  sp = k->sp;
+  PetscReal *y;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(np, &u));
+  PetscCall(PetscMalloc1(k->ne * sp->dim, &y));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscInt *e = k->elist + c * np;
-    PetscReal       size, most = 0.0, round = 0.0;
-    PetscInt        worst = 0;
+    PetscReal most, size, same;
+    PetscInt  worst;
 
     PetscCall(Cell(k, c));
-    size = HopsArraysSize(sp, k->x);
-    for (PetscInt i = 0; i < np * dim; ++i) round = PetscMax(round, 64.0 * PETSC_MACHINE_EPSILON * PetscAbsReal(k->x[i]));
-    for (PetscInt d = 0; d < dim; ++d) {
-      for (PetscInt i = 0; i < np; ++i) u[i] = k->place[e[i] * dim + d];
-      HopsHangingApply(&k->hang, sp->hang[c], PETSC_FALSE, u);
-      for (PetscInt i = 0; i < np; ++i) {
-        const PetscReal far = PetscAbsReal(u[i] - k->x[i * dim + d]);
-
-        if (!(far <= most)) {
-          most  = far;
-          worst = i;
-        }
-      }
-    }
-    if (most <= HOPS_HANGING_SAME * size + round) continue; /* small cells have few digits far from the origin */
+    most = Compare(k, c, y, &worst, &size, &same);
+    if (most <= same) continue;
+    (void)HopsHangingNodes(&k->hang, sp->hang[c], k->on);
     if (k->on[worst])
       PetscCall(HopsRefuse(k->why,
                            "Hanging node %" PetscInt_FMT " of cell %" PetscInt_FMT
                            " is %g of the cell's size away from where its parent's nodes put it: either the mask 0x%x does not say "
                            "which facets and edges are half of a parent's and which half they are, or the listed nodes are not the "
-                           "parent's in the cell's directions, or the coordinates are not those of the parent's map",
-                           worst, c, (double)(most / size), (unsigned)sp->hang[c]));
+                           "parent's in the cell's directions, or the coordinates are not those of the parent's map%s",
+                           worst, c, (double)(most / size), (unsigned)sp->hang[c],
+                           most > HOPS_HANGING_REPAIR * size ? "" : " (-hops_repair_geometry puts such nodes there)"));
     else
       PetscCall(HopsRefuse(k->why,
                            "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT
                            " elsewhere than another cell, by %g of its size: either a mask lacks a hanging facet or edge, or the "
                            "numbers do not follow the lattices of both; meshes with hanging nodes cannot be periodic here",
-                           c, k->gidx[e[worst]], (double)(most / size)));
+                           c, k->gidx[k->elist[c * k->ne + worst]], (double)(most / size)));
   }
-  PetscCall(PetscFree(u));
+  PetscCall(PetscFree(y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -449,6 +520,11 @@ PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscI
   PetscCall(CheckCreate(&k));
   PetscCall(Places(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
+  if (check && sp->repair && sp->family == HOPS_H1) {
+    PetscCall(Repair(&k));
+    PetscCall(HopsArraysCheckMaps(sp, why, &left));
+    PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
+  }
   if (check && sp->family == HOPS_H1) PetscCall(Geometry(&k));
   else if (check) PetscCall(Agree(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));

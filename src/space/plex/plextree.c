@@ -350,54 +350,75 @@ PetscErrorCode HopsSpaceSortTree(HopsSpace sp, int perm[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vertices of hanging facets and edges are where those of their parents put them. One that is mapped by
-   itself leaves a gap */
-static PetscErrorCode CheckGaps(HopsSpace sp)
+/* gap: how far a vertex of hanging facets and edges of cell c is from where its parent has it, up[], in parts
+   of the cell; it is put there where that is asked for. x: of all vertices */
+static PetscErrorCode Gap(HopsSpace sp, const HopsHanging *h, const Tree *t, PetscSection s, const PetscReal x[], PetscInt c,
+                          PetscReal *gap)
 {
-  const PetscInt dim = sp->dim, n = HopsPower(2, dim);
-  HopsHanging    h;
-  char           why[HOPS_WHY_LENGTH] = "";
-  PetscSection   s;
-  Vec            v;
-  Tree           t = {.cells = sp->cells};
+  const PetscInt dim = sp->dim, n = HopsPower(2, dim),
+                 *up = sp->cells->upoint ? sp->cells->upoint + sp->cells->where[sp->cell[c] - sp->cstart] * sp->cells->ref.n : NULL;
+  PetscReal far = 0.0, size = 0.0, u[3][8];
 
   PetscFunctionBegin;
-  PetscCall(HopsHangingCreate(HOPS_H1, dim, 1, &h));
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscReal *X = sp->X + (c * dim + d) * n;
+
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscInt off;
+
+      PetscCall(PetscSectionGetOffset(s, up[t->vertex[k]], &off));
+      u[d][k] = x[off + d];
+      size    = PetscMax(size, PetscAbsReal(X[k] - X[0]));
+    }
+    HopsHangingApply(h, sp->hang[c], PETSC_FALSE, u[d]);
+    for (PetscInt k = 0; k < n; ++k) far = PetscMax(far, PetscAbsReal(u[d][k] - X[k]));
+  }
+  *gap = far / size;
+  if (sp->repair && *gap <= HOPS_HANGING_REPAIR)
+    for (PetscInt d = 0; d < dim; ++d) PetscCall(PetscArraycpy(sp->X + (c * dim + d) * n, u[d], n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckGaps(HopsSpace sp)
+{
+  HopsHanging  h;
+  char         why[HOPS_WHY_LENGTH] = "";
+  PetscSection s;
+  Vec          v;
+  Tree         t        = {.cells = sp->cells};
+  PetscInt     moved    = 0;
+  PetscReal    furthest = 0.0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsHangingCreate(HOPS_H1, sp->dim, 1, &h));
   PetscCall(DMGetCoordinateSection(sp->dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(sp->dm, &v));
+  if (sp->repair) PetscCall(HopsSpaceTakeMesh(sp));
   if (sp->ncells) {
     const PetscReal *x;
 
     PetscCall(Entries(&t));
     PetscCall(HopsHostVecGetPartRead(v, 0, &x));
     for (PetscInt c = 0; c < sp->ncells; ++c) {
-      const PetscInt *up =
-        sp->cells->upoint ? sp->cells->upoint + sp->cells->where[sp->cell[c] - sp->cstart] * sp->cells->ref.n : NULL;
-      PetscReal far = 0.0, size = 0.0;
+      PetscReal gap = 0.0;
 
       if (!sp->hang[c]) continue;
-      for (PetscInt d = 0; d < dim; ++d) {
-        const PetscReal *X = sp->X + (c * dim + d) * n;
-        PetscReal        u[8];
-
-        for (PetscInt k = 0; k < n; ++k) {
-          PetscInt off;
-
-          PetscCall(PetscSectionGetOffset(s, up[t.vertex[k]], &off));
-          u[k] = PetscRealPart(x[off + d]);
-          size = PetscMax(size, PetscAbsReal(X[k] - X[0]));
-        }
-        HopsHangingApply(&h, sp->hang[c], PETSC_FALSE, u);
-        for (PetscInt k = 0; k < n; ++k) far = PetscMax(far, PetscAbsReal(u[k] - X[k]));
-      }
-      if (!(far <= 1e-10 * size))
+      PetscCall(Gap(sp, &h, &t, s, x, c, &gap));
+      if (gap <= 1e-10) continue;
+      if (sp->repair && gap <= HOPS_HANGING_REPAIR) {
+        furthest = PetscMax(furthest, gap);
+        ++moved;
+      } else
         PetscCall(HopsRefuse(why,
                              "A hanging vertex of cell %" PetscInt_FMT " is %g of the cell's size away from the middle of its "
-                             "parent's, so that the mesh has gaps, or is periodic there: map the vertices of coarse cells alone",
-                             sp->cell[c], (double)(far / size)));
+                             "parent's, so that the mesh has gaps, or is periodic there: map the vertices of coarse cells alone%s",
+                             sp->cell[c], (double)gap, gap > HOPS_HANGING_REPAIR ? "" : ", or use -hops_repair_geometry"));
     }
     PetscCall(HopsHostVecRestorePartRead(v, 0, &x));
   }
+  if (moved)
+    PetscCall(PetscInfo(sp, "moved hanging vertices of %" PetscInt_FMT " cells, by %g of the cell's size at most\n", moved,
+                        (double)furthest));
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
