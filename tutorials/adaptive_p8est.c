@@ -4,12 +4,18 @@
 
 /*TEST
 
-  test:
+  testset:
     requires: hypre real libp4est
-    suffix: fichera
     nsize: {{1 4}}
-    args: -problem layer -order 2 -start 2 -unknowns 15000
     filter: awk '/^Since/ {print} /^ / {print $1, $2, ($3 < 30), $4, $6}'
-    output_file: output/adaptive_fichera.out
+
+    test:
+      suffix: fichera
+      args: -problem layer -order 2 -start 2 -unknowns 15000
+      output_file: output/adaptive_fichera.out
+
+    test:
+      suffix: mesh
+      args: -problem layer -mesh ${HOPS_SOURCE}/tutorials/meshes/solid.msh -start 0 -order 2 -unknowns 12000
 
 TEST*/
