@@ -42,6 +42,16 @@ static inline PetscBool HangEverywhere(PetscInt dim, const PetscReal x[])
   return PETSC_TRUE;
 }
 
+/* A coefficient that is constant on each root: 50 on every other one */
+static inline PetscErrorCode HangParity(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  PetscInt sum = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) sum += (PetscInt)PetscFloorReal(x[d]);
+  u[0] = sum % 2 ? 50.0 : 1.0;
+  return PETSC_SUCCESS;
+}
+
 /* A randomly refined box whose cells were halved so many times; M[2] cells in the third direction */
 static inline PetscErrorCode HangCreateHalved(PetscInt dim, PetscInt third, PetscInt finest, PetscInt halved, HangMesh *m)
 {

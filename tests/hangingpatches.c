@@ -176,16 +176,6 @@ static PetscErrorCode SlowPatches(const Unknowns *u, PetscBool wrong, Mat A, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 50 in every other root */
-static PetscErrorCode Jump(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  PetscInt sum = 0;
-
-  for (PetscInt d = 0; d < dim; ++d) sum += (PetscInt)PetscFloorReal(x[d]);
-  u[0] = sum % 2 ? 50.0 : 1.0;
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode Operator(HopsSpace space, PetscBool jump, Mat *A)
 {
   const PetscScalar one = 1.0;
@@ -193,7 +183,7 @@ static PetscErrorCode Operator(HopsSpace space, PetscBool jump, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(space, A));
-  if (jump) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Jump, NULL, &k));
+  if (jump) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, NULL, &k));
   else PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatPASetDiffusion(*A, k));

@@ -357,15 +357,6 @@ static PetscErrorCode Maps(PetscInt empty)
 
 /* ---- Operators of all levels ---- */
 
-static PetscErrorCode Parity(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  PetscInt sum = 0;
-
-  for (PetscInt d = 0; d < dim; ++d) sum += (PetscInt)PetscFloorReal(x[d]);
-  u[0] = sum % 2 ? 50.0 : 1.0;
-  return PETSC_SUCCESS;
-}
-
 /* values of a coefficient by cell, q = 0, or at q points per direction */
 static PetscErrorCode Given(Hierarchy *h, HopsSpace space, PetscInt q, HopsCoefficient *c)
 {
@@ -380,7 +371,7 @@ static PetscErrorCode Given(Hierarchy *h, HopsSpace space, PetscInt q, HopsCoeff
     PetscReal       mid[3];
 
     for (PetscInt d = 0; d < 3; ++d) mid[d] = (x->a[d] + 0.5) / (1 << x->level);
-    PetscCall(Parity(m->dim, mid, 1, v + i, NULL));
+    PetscCall(HangParity(m->dim, mid, 1, v + i, NULL));
   }
   if (q) PetscCall(HopsCoefficientCreateQuadrature(space, 1, q, v, c));
   else PetscCall(HopsCoefficientCreateCell(space, 1, v, c));
@@ -457,7 +448,7 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-kind", kind, sizeof(kind), NULL));
   PetscCall(HangCreateFromOptions(&mesh));
   PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangWall, empty, &h));
-  if (kind[0] == 'f') PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Parity, NULL, &c));
+  if (kind[0] == 'f') PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, NULL, &c));
   else PetscCall(Given(&h, h.space[h.n - 1], kind[0] == 'q' ? order + 2 : 0, &c));
   PetscCall(MatCreatePA(h.space[h.n - 1], &A));
   PetscCall(MatPASetQuadrature(A, order + 2, PETSC_FALSE));
