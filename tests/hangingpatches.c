@@ -259,6 +259,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  build:
+    requires: host
+
   testset:
     output_file: output/hangingpatches_ok.out
 
