@@ -704,30 +704,30 @@ int main(int argc, char **argv)
       suffix: solve_patches
       requires: host
       nsize: {{1 3}}
-      args: -what solve -dim 2 -order {{2 4}} -finest {{3 5}} -most 8
-      args: -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
+      args: -what solve -dim 2 -order {{2 4}} -finest {{3 5}} -most 8 \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
       suffix: solve_patches_3d
       requires: host
       nsize: {{1 4}}
-      args: -what solve -dim 3 -order {{2 3}} -finest 2 -curved -most 8
-      args: -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
+      args: -what solve -dim 3 -order {{2 3}} -finest 2 -curved -most 8 \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
       suffix: solve_patches_kinds
       requires: host
       nsize: {{1 3}}
-      args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9
-      args: -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_pc_patchfd_patch {{vertex element}}
+      args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9 \
+            -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_pc_patchfd_patch {{vertex element}}
 
     test:
       suffix: solve_patches_restricted
       requires: host
       nsize: {{1 3}}
-      args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9 -ksp_type fgmres
-      args: -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
-      args: -mg_levels_pc_patchfd_type restricted
+      args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9 -ksp_type fgmres \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd \
+            -mg_levels_pc_patchfd_type restricted
 
     test:
       suffix: solve_empty

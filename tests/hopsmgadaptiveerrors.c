@@ -126,7 +126,8 @@ static PetscErrorCode Spaces(PetscInt dim)
   PetscCall(PetscFree(r));
   PetscCall(Expect("single precision", sp[1], "-pc_hopsmg_precision single", "-pc_hopsmg_precision double"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_precision"));
-  PetscCall(Expect("patches", sp[1], "-mg_levels_pc_type patchfd", "hanging nodes|-pc_type lor"));
+  PetscCall(Expect("small patches alone", sp[1], "-mg_levels_pc_type patchfd -mg_levels_pc_patchfd_dense_max 1",
+                   "hanging nodes|-pc_patchfd_dense_max|jacobi"));
   PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_type"));
   PetscCall(HopsSpaceSetCoarse(sp[1], NULL, 0, NULL));
   PetscCall(Expect("no hierarchy", sp[1], "", "HopsSpaceSetCoarse()|-pc_hopsmg_coarsen"));
