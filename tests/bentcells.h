@@ -33,7 +33,7 @@ static PetscErrorCode BendCell(PetscInt dim, PetscDualSpace dual, PetscInt nb, c
 /* All cells of a straight mesh get coordinates of their own */
 static inline PetscErrorCode Bend(DM dm)
 {
-  DM             cdm;
+  DM             cdm, own;
   PetscFE        fe;
   PetscSection   s;
   PetscDualSpace dual;
@@ -67,14 +67,18 @@ static inline PetscErrorCode Bend(DM dm)
   PetscCall(DMClone(dm, &cdm));
   PetscCall(DMSetField(cdm, 0, NULL, (PetscObject)fe));
   PetscCall(DMCreateDS(cdm));
+  PetscCall(DMClone(cdm, &own));
+  PetscCall(DMSetField(own, 0, NULL, (PetscObject)fe));
+  PetscCall(DMCreateDS(own));
   PetscCall(DMCreateLocalVector(cdm, &points));
   PetscCall(VecSet(points, 0.5));
   PetscCall(DMSetCoordinateDM(dm, cdm));
   PetscCall(DMSetCoordinatesLocal(dm, points));
-  PetscCall(DMSetCellCoordinateDM(dm, cdm));
+  PetscCall(DMSetCellCoordinateDM(dm, own));
   PetscCall(DMSetCellCoordinateSection(dm, dim, s));
   PetscCall(DMSetCellCoordinatesLocal(dm, cells));
   PetscCall(DMDestroy(&cdm));
+  PetscCall(DMDestroy(&own));
   PetscCall(VecDestroy(&points));
   PetscCall(VecDestroy(&cells));
   PetscCall(PetscSectionDestroy(&s));

@@ -208,7 +208,7 @@ static PetscErrorCode Exchange(MPI_Comm comm, PetscInt size, PetscInt nout, cons
 static PetscErrorCode Pair(PetscInt dim, PetscInt n, Record r[], PetscInt *nlinks, Link link[], PetscInt *left)
 {
   PetscFunctionBegin;
-  qsort(r, (size_t)n, sizeof(*r), CompareRecords);
+  if (n) qsort(r, (size_t)n, sizeof(*r), CompareRecords);
   *left = 0;
   for (PetscInt i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && !Compare(r[end].key, r[i].key, HOPS_KEY);) ++end;

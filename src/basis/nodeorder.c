@@ -192,7 +192,7 @@ PetscErrorCode HopsGetNodeOrderFromPoints(PetscInt dim, PetscInt order, const Pe
   PetscCall(HopsGLL(P, gll, w));
   for (PetscInt k = 0; k < P; ++k) equal[k] = -1.0 + 2.0 * k / order;
   for (PetscInt i = 0; i < np * dim; ++i) lo = PetscMin(lo, points[i]);
-  PetscCall(PetscMalloc1(np * dim, &at));
+  PetscCall(PetscCalloc1(np * dim, &at));
   is         = HopsNodesMatch(np * dim, points, lo, P, gll, at);
   equispaced = is ? PETSC_FALSE : HopsNodesMatch(np * dim, points, lo, P, equal, at);
   for (PetscInt i = 0; i < np; ++i) {

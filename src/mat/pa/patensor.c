@@ -333,11 +333,12 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
           PetscReal *to         = q[b] + (size_t)(batch - b0) * nq * d->nentries * W +
                           (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
           const size_t     step = layout->points ? (size_t)W * nq : (size_t)W;
+          const int       *kind = d->npairs ? &d->pair[0].kind : NULL;
           const PetscReal *at[4];
 
           for (PetscInt k = 0; k < 4; ++k) at[k] = g[b][k] ? g[b][k] + e * ncc * HopsTensorEntries(dim, k) : NULL;
-          if (dim == 3) HopsTensorsAtPoint(3, (int)d->npairs, &d->pair[0].kind, (int)nct, w * det, Ji, at, step, to);
-          else HopsTensorsAtPoint(2, (int)d->npairs, &d->pair[0].kind, (int)nct, w * det, Ji, at, step, to);
+          if (dim == 3) HopsTensorsAtPoint(3, (int)d->npairs, kind, (int)nct, w * det, Ji, at, step, to);
+          else HopsTensorsAtPoint(2, (int)d->npairs, kind, (int)nct, w * det, Ji, at, step, to);
         }
       }
   PetscFunctionReturn(PETSC_SUCCESS);

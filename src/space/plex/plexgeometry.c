@@ -468,6 +468,7 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
   Vec                x;
   PetscSection       s;
   PetscBool          fits;
+  PetscInt           nx, ns;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -477,6 +478,12 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
   PetscCall(DMGetCoordinateDM(dm, &cdm));
   PetscCall(DMGetCoordinateSection(dm, &s));
   PetscCall(DMGetCoordinatesLocalNoncollective(dm, &x));
+  PetscCall(VecGetLocalSize(x, &nx));
+  PetscCall(PetscSectionGetStorageSize(s, &ns));
+  PetscCheck(ns <= nx, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "The section of the mesh's coordinates wants %" PetscInt_FMT " numbers, and its local vector has %" PetscInt_FMT
+             ": cells with coordinates of their own need another DM for these (DMSetCellCoordinateDM()) than vertices",
+             ns, nx);
   PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, PETSC_TRUE, &u));
   if (HopsPlexUnknownsDiffer(&u) < 0) {
     PetscCall(HopsOwnCoordinatesCreate(dm, sp, u.size, &own, &fits));
