@@ -16,8 +16,8 @@ case $what in build-*) exit ;; esac
 for n in 1 3; do
   echo "$n:"
   case $what in
-  guide) mpiexec --oversubscribe --bind-to none -n $n build/shell -ksp_type cg -ksp_rtol 1e-10 -pc_type lor -ksp_converged_reason ;;
-  *) mpiexec --oversubscribe --bind-to none -n $n build/shell -elastic_pc_lor_elasticity 0,1 ;;
+  guide) mpiexec --oversubscribe --bind-to none -n $n ${HOPS_PRELOAD:-} build/shell -ksp_type cg -ksp_rtol 1e-10 -pc_type lor -ksp_converged_reason ;;
+  *) mpiexec --oversubscribe --bind-to none -n $n ${HOPS_PRELOAD:-} build/shell -elastic_pc_lor_elasticity 0,1 ;;
   esac
 done
 

@@ -38,7 +38,7 @@ python)
   "$HOPS_SOURCE/config/block" "$page" python >program.py
   quietly "$HOPS_SOURCE/python/build" "$HOPS_LIB" "$PWD/package"
   export PYTHONPATH=$PWD/package${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$PWD/cache
-  command="$("$HOPS_SOURCE/config/python" petsc4py) program.py"
+  command="${HOPS_PRELOAD:-} $("$HOPS_SOURCE/config/python" petsc4py) program.py"
   ;;
 esac
 for n in $ranks; do

@@ -7,7 +7,7 @@ PYTHON=$("$HOPS_SOURCE/config/python" petsc4py)
 export PYTHONPATH=$PWD/package${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=agg MPLCONFIGDIR=$PWD
 for notebook in "$HOPS_SOURCE"/docs/notebooks/*.ipynb; do
   echo "${notebook##*/}"
-  "$PYTHON" "$HOPS_SOURCE/config/notebook" check "$notebook"
+  ${HOPS_PRELOAD:-} "$PYTHON" "$HOPS_SOURCE/config/notebook" check "$notebook"
 done
 
 : <<'END'

@@ -7,7 +7,7 @@ suite=${*: -1}
 PYTHON=$("$HOPS_SOURCE/config/python" petsc4py pytest)
 export PYTHONPATH=$PWD/package${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$PWD/cache
 for n in 1 $([ "$suite" = mfem ] || echo 3); do
-  mpiexec --oversubscribe --bind-to none -n $n "$PYTHON" -m pytest -q -p no:cacheprovider \
+  mpiexec --oversubscribe --bind-to none -n $n ${HOPS_PRELOAD:-} "$PYTHON" -m pytest -q -p no:cacheprovider \
     "$HOPS_SOURCE/python/tests/test_$suite.py" >log 2>&1 || { cat log; exit 1; }
   echo "$suite on $n: passed"
 done
