@@ -4,6 +4,14 @@
 !   - Arrays are the same memory: ids(nodes, cells), coords(dim, nodes, cells). Indices of unknowns begin with 0, as PETSc's.
 #include <petsc/finclude/petscksp.h>
 #include <petsc/finclude/petscdm.h>
+#ifndef MPIU_Comm
+#define MPIU_Comm MPI_Comm
+#endif
+#ifdef PETSC_USE_MPI_F08
+#define HOPS_FINT(comm) comm%MPI_VAL
+#else
+#define HOPS_FINT(comm) comm
+#endif
 
 module hops
   use, intrinsic :: iso_c_binding
@@ -28,7 +36,7 @@ module hops
 
   interface
     function c_order(dim, order, name, perm) bind(C, name='HopsGetNodeOrder') result(ierr)
-      import :: c_char
+      import
       PetscInt, value :: dim, order
       character(kind=c_char), intent(in) :: name(*)
       PetscInt, intent(out) :: perm(*)
@@ -36,7 +44,8 @@ module hops
     end function
     function c_nodes(comm, dim, order, ncells, n, ids, perm, coords, ness, ess, space) &
       bind(C, name='HopsSpaceCreateFromNodesFortran') result(ierr)
-      MPI_Comm, value :: comm
+      import
+      integer, value :: comm
       PetscInt, value :: dim, order, ncells, n, ness
       PetscInt64, intent(in) :: ids(*)
       PetscInt, intent(in), optional :: perm(*)
@@ -47,7 +56,8 @@ module hops
     end function
     function c_arrays(comm, dim, order, ncells, n, idx, coords, ness, ess, space) &
       bind(C, name='HopsSpaceCreateFromArraysFortran') result(ierr)
-      MPI_Comm, value :: comm
+      import
+      integer, value :: comm
       PetscInt, value :: dim, order, ncells, n, ness
       PetscInt, intent(in) :: idx(*)
       PetscReal, intent(in) :: coords(*)
@@ -56,69 +66,83 @@ module hops
       PetscErrorCode :: ierr
     end function
     function c_destroy(space) bind(C, name='HopsSpaceDestroy') result(ierr)
+      import
       PetscFortranAddr, intent(inout) :: space
       PetscErrorCode :: ierr
     end function
     function c_sizes(space, n, nglobal) bind(C, name='HopsSpaceGetSizes') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscInt, intent(out) :: n, nglobal
       PetscErrorCode :: ierr
     end function
     function c_vec(space, x) bind(C, name='HopsSpaceCreateVec') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscFortranAddr, intent(out) :: x
       PetscErrorCode :: ierr
     end function
     function c_numbers(space, numbers) bind(C, name='HopsSpaceGetNodeNumbers') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscInt, intent(out) :: numbers(*)
       PetscErrorCode :: ierr
     end function
     function c_toelements(space, x, e) bind(C, name='HopsSpaceGlobalToElements') result(ierr)
+      import
       PetscFortranAddr, value :: space, x
       PetscScalar, intent(inout) :: e(*)
       PetscErrorCode :: ierr
     end function
     function c_toglobal(space, e, mode, x) bind(C, name='HopsSpaceElementsToGlobal') result(ierr)
+      import
       PetscFortranAddr, value :: space, x
       PetscScalar, intent(in) :: e(*)
-      InsertMode, value :: mode
+      integer(c_int), value :: mode
       PetscErrorCode :: ierr
     end function
     function c_matspace(A, space) bind(C, name='MatSetHopsSpace') result(ierr)
+      import
       PetscFortranAddr, value :: A, space
       PetscErrorCode :: ierr
     end function
     function c_dmspace(dm, space) bind(C, name='DMSetHopsSpace') result(ierr)
+      import
       PetscFortranAddr, value :: dm, space
       PetscErrorCode :: ierr
     end function
     function c_pa(space, A) bind(C, name='MatCreatePA') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscFortranAddr, intent(out) :: A
       PetscErrorCode :: ierr
     end function
     function c_diffusion(A, cf) bind(C, name='MatPASetDiffusion') result(ierr)
+      import
       PetscFortranAddr, value :: A, cf
       PetscErrorCode :: ierr
     end function
     function c_constants(A, derivative, value) bind(C, name='MatPASetConstants') result(ierr)
+      import
       PetscFortranAddr, value :: A
       PetscScalar, value :: derivative, value
       PetscErrorCode :: ierr
     end function
     function c_mass(A, cf) bind(C, name='MatPASetMass') result(ierr)
+      import
       PetscFortranAddr, value :: A, cf
       PetscErrorCode :: ierr
     end function
     function c_constant(comm, nc, values, cf) bind(C, name='HopsCoefficientCreateConstantFortran') result(ierr)
-      MPI_Comm, value :: comm
+      import
+      integer, value :: comm
       PetscInt, value :: nc
       PetscScalar, intent(in) :: values(*)
       PetscFortranAddr, intent(out) :: cf
       PetscErrorCode :: ierr
     end function
     function c_cell(space, nc, values, cf) bind(C, name='HopsCoefficientCreateCell') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscInt, value :: nc
       PetscScalar, intent(in) :: values(*)
@@ -126,6 +150,7 @@ module hops
       PetscErrorCode :: ierr
     end function
     function c_nodal(space, nc, values, cf) bind(C, name='HopsCoefficientCreateNodal') result(ierr)
+      import
       PetscFortranAddr, value :: space
       PetscInt, value :: nc
       PetscScalar, intent(in) :: values(*)
@@ -133,18 +158,22 @@ module hops
       PetscErrorCode :: ierr
     end function
     function c_cfdestroy(cf) bind(C, name='HopsCoefficientDestroy') result(ierr)
+      import
       PetscFortranAddr, intent(inout) :: cf
       PetscErrorCode :: ierr
     end function
     function c_pcspace(pc, space) bind(C, name='PCLORSetSpace') result(ierr)
+      import
       PetscFortranAddr, value :: pc, space
       PetscErrorCode :: ierr
     end function
     function c_pccoefficients(pc, kappa, mass) bind(C, name='PCLORSetCoefficients') result(ierr)
+      import
       PetscFortranAddr, value :: pc, kappa, mass
       PetscErrorCode :: ierr
     end function
     function c_pcelasticity(pc, lambda, mu) bind(C, name='PCLORSetElasticity') result(ierr)
+      import
       PetscFortranAddr, value :: pc, lambda, mu
       PetscErrorCode :: ierr
     end function
@@ -162,7 +191,7 @@ contains
   end subroutine
 
   subroutine HopsSpaceCreateFromNodes(comm, dim, order, ncells, n, ids, coords, space, ierr, perm, ess)
-    MPI_Comm, intent(in) :: comm
+    MPIU_Comm, intent(in) :: comm
     PetscInt, intent(in) :: dim, order, ncells, n
     PetscInt64, intent(in) :: ids(*)
     PetscReal, intent(in) :: coords(*)
@@ -174,11 +203,11 @@ contains
 
     ness = 0
     if (present(ess)) ness = size(ess, kind=kind(ness))
-    ierr = c_nodes(comm, dim, order, ncells, n, ids, perm, coords, ness, ess, space%v)
+    ierr = c_nodes(HOPS_FINT(comm), dim, order, ncells, n, ids, perm, coords, ness, ess, space%v)
   end subroutine
 
   subroutine HopsSpaceCreateFromArrays(comm, dim, order, ncells, n, idx, coords, space, ierr, ess)
-    MPI_Comm, intent(in) :: comm
+    MPIU_Comm, intent(in) :: comm
     PetscInt, intent(in) :: dim, order, ncells, n
     PetscInt, intent(in) :: idx(*)
     PetscReal, intent(in) :: coords(*)
@@ -189,7 +218,7 @@ contains
 
     ness = 0
     if (present(ess)) ness = size(ess, kind=kind(ness))
-    ierr = c_arrays(comm, dim, order, ncells, n, idx, coords, ness, ess, space%v)
+    ierr = c_arrays(HOPS_FINT(comm), dim, order, ncells, n, idx, coords, ness, ess, space%v)
   end subroutine
 
   subroutine HopsSpaceDestroy(space, ierr)
@@ -239,7 +268,7 @@ contains
     Vec, intent(in) :: x
     PetscErrorCode, intent(out) :: ierr
 
-    ierr = c_toglobal(space%v, e, mode, x%v)
+    ierr = c_toglobal(space%v, e, transfer(mode, 0_c_int), x%v)
   end subroutine
 
   subroutine MatSetHopsSpace(A, space, ierr)
@@ -291,13 +320,13 @@ contains
   end subroutine
 
   subroutine HopsCoefficientCreateConstant(comm, nc, values, cf, ierr)
-    MPI_Comm, intent(in) :: comm
+    MPIU_Comm, intent(in) :: comm
     PetscInt, intent(in) :: nc
     PetscScalar, intent(in) :: values(*)
     type(HopsCoefficient), intent(out) :: cf
     PetscErrorCode, intent(out) :: ierr
 
-    ierr = c_constant(comm, nc, values, cf%v)
+    ierr = c_constant(HOPS_FINT(comm), nc, values, cf%v)
   end subroutine
 
   subroutine HopsCoefficientCreateCell(space, nc, values, cf, ierr)
