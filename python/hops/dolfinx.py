@@ -1,6 +1,6 @@
 """-pc_type lor for DOLFINx: hops.dolfinx.attach(ksp, V).
 
-V is a Lagrange space of any degree on quadrilaterals or hexahedra, scalar or with components. Written for DOLFINx 0.5.
+V is a Lagrange space of any degree on quadrilaterals or hexahedra, scalar or with components. For DOLFINx 0.5 to 0.9.
 """
 
 import numpy as np
@@ -15,22 +15,30 @@ def _call(value):
     return value() if callable(value) else value
 
 
+def _is_lagrange(element):
+    """Of UFL's element in DOLFINx 0.5, of Basix' later on, which has the family as an enumeration."""
+    family = getattr(element, "element_family", None)
+    if family is None:
+        return _call(element.family) in ("Q", "CG", "Lagrange")
+    return family.name == "P" and not element.discontinuous
+
+
 def space(V):
     """The hops.Space of a Lagrange space, with DOLFINx's own numbers."""
     mesh, element, dofmap = V.mesh, V.element, V.dofmap
     dim = mesh.topology.dim
-    cell = mesh.ufl_cell().cellname()
+    cell = _call(mesh.ufl_cell().cellname)
     if cell not in ("quadrilateral", "hexahedron") or mesh.geometry.dim != dim:
         raise ValueError("hops takes quadrilaterals and hexahedra that fill their space, not %s cells in %dD"
                          % (cell, mesh.geometry.dim))
-    parts = V.ufl_element().sub_elements() or [V.ufl_element()]
-    if not {e.family() for e in parts} <= {"Q", "CG", "Lagrange"}:
+    parts = _call(V.ufl_element().sub_elements) or [V.ufl_element()]
+    if not all(_is_lagrange(e) for e in parts):
         raise ValueError("hops takes Lagrange spaces, not %s" % V.ufl_element())
     points = np.asarray(_call(element.interpolation_points))
     order = round(len(points) ** (1.0 / dim)) - 1
     ncells = mesh.topology.index_map(dim).size_local  # without ghosts
     n = len(points)
-    dofs = np.asarray(dofmap.list.array).reshape(-1, n)[:ncells]
+    dofs = np.asarray(getattr(dofmap.list, "array", dofmap.list)).reshape(-1, n)[:ncells]
     index = dofmap.index_map
     ids = index.local_to_global(dofs.ravel().astype(np.int32)).reshape(dofs.shape)
     coords = V.tabulate_dof_coordinates()[dofs][:, :, :dim]

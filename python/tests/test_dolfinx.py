@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import dolfinx.fem.petsc
 import ufl
 from dolfinx import fem, mesh
 from mpi4py import MPI
@@ -11,6 +12,13 @@ import hops
 import hops.dolfinx
 
 CELLS = {2: mesh.CellType.quadrilateral, 3: mesh.CellType.hexahedron}
+
+
+def lagrange(m, p, shape=(), family="Lagrange"):
+    """A space with components of that shape."""
+    if hasattr(fem, "functionspace"):
+        return fem.functionspace(m, (family, p, shape) if shape else (family, p))
+    return (fem.VectorFunctionSpace if shape else fem.FunctionSpace)(m, (family, p))
 
 
 def domain(dim, n, curve=0.0):
@@ -62,7 +70,7 @@ def solve(A, b, V, **kwargs):
 
 def poisson(dim, p, n):
     """-> space, matrix, right-hand side, on curved cells."""
-    V = fem.FunctionSpace(domain(dim, n, 0.1), ("Lagrange", p))
+    V = lagrange(domain(dim, n, 0.1), p)
     u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
     f = ufl.exp(ufl.SpatialCoordinate(V.mesh)[0])
     return V, *assemble(V, ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, f * v * ufl.dx, boundary(V, PETSc.ScalarType(0.5)))
@@ -70,7 +78,7 @@ def poisson(dim, p, n):
 
 def elasticity(dim, p, n):
     """The same, with Lame's parameters 1.25 and 1, held at one side."""
-    V = fem.VectorFunctionSpace(domain(dim, n), ("Lagrange", p))
+    V = lagrange(domain(dim, n), p, (dim,))
     u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
     eps = lambda w: ufl.sym(ufl.grad(w))
     a = (2.0 * ufl.inner(eps(u), eps(v)) + 1.25 * ufl.div(u) * ufl.div(v)) * ufl.dx
@@ -87,7 +95,7 @@ def test_poisson(dim, p, n):
 
 
 def test_coefficient_that_varies():
-    V = fem.FunctionSpace(domain(2, 8), ("Lagrange", 4))
+    V = lagrange(domain(2, 8), 4)
     u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
     kappa = 10.0 ** (4.0 * ufl.SpatialCoordinate(V.mesh)[0])
     A, b = assemble(V, kappa * ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, v * ufl.dx, boundary(V, PETSc.ScalarType(0.0)))
@@ -98,7 +106,7 @@ def test_coefficient_that_varies():
 
 
 def test_options_alone_find_the_space_of_a_matrix():
-    V = fem.FunctionSpace(domain(2, 6), ("Lagrange", 3))
+    V = lagrange(domain(2, 6), 3)
     u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
     A, b = assemble(V, ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, v * ufl.dx, boundary(V, PETSc.ScalarType(0.0)))
     hops.dolfinx.attach(A, V)
@@ -124,6 +132,6 @@ def test_elasticity(dim, p, n):
 def test_refused():
     m = mesh.create_unit_square(MPI.COMM_WORLD, 4, 4)
     with pytest.raises(ValueError, match="quadrilaterals"):
-        hops.dolfinx.space(fem.FunctionSpace(m, ("Lagrange", 2)))
+        hops.dolfinx.space(lagrange(m, 2))
     with pytest.raises(ValueError, match="Lagrange"):
-        hops.dolfinx.space(fem.FunctionSpace(domain(2, 4), ("DQ", 2)))
+        hops.dolfinx.space(lagrange(domain(2, 4), 2, family="DQ"))
