@@ -2,6 +2,7 @@ static char help[] =
   "Patches where nodes hang, on randomly refined boxes, against PCASM on sets of unknowns that are found by their places.\n\
   -dim -finest -roots -seed -part -turn -corner: the mesh, see hangingmesh.h\n\
   -order <p> -empty <rank>; -natural: no part of the boundary is essential; -jump: the coefficient jumps by 50\n\
+  -apart: the rank without cells owns all unknowns\n\
   -wrong: the sets reach as far as the cells, which must be noticed\n\n";
 
 #include "hangingcase.h"
@@ -196,7 +197,7 @@ static PetscErrorCode Operator(HopsSpace space, PetscBool jump, Mat *A)
 int main(int argc, char **argv)
 {
   PetscInt    order = 2, empty = -1, ncells;
-  PetscBool   natural = PETSC_FALSE, jump = PETSC_FALSE, wrong = PETSC_FALSE, cells = PETSC_FALSE;
+  PetscBool   natural = PETSC_FALSE, jump = PETSC_FALSE, wrong = PETSC_FALSE, cells = PETSC_FALSE, apart = PETSC_FALSE;
   PetscReal   norm, error;
   HangMesh    m;
   HangArrays  a;
@@ -215,8 +216,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-jump", &jump, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-wrong", &wrong, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cells", &cells, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
   PetscCall(HangCreateFromOptions(&m));
   PetscCall(HangArraysCreate(&m, order, NULL, natural ? NULL : HangEverywhere, empty, &a));
+  if (apart) a.owned = a.nc ? 0 : a.N;
   PetscCall(HangSpace(&m, order, &a, &space));
   PetscCall(UnknownsCreate(&m, order, &a, space, &u));
   PetscCall(Operator(space, jump, &A));
@@ -294,6 +297,11 @@ int main(int argc, char **argv)
       suffix: empty
       nsize: 3
       args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -turn -natural -empty {{0 1}}
+
+    test:
+      suffix: apart
+      nsize: 2
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -turn -natural -apart -empty {{0 1}}
 
     test:
       suffix: 3d_high

@@ -140,7 +140,7 @@ static PetscErrorCode ReadCells(DM dm, PetscInt g, PetscInt *nc, PetscInt *N, Pe
 /* The cells of a mesh, which every process reads: p4est has all trees everywhere */
 static PetscErrorCode RootsOfMesh(const char file[], PetscInt g, Roots *r)
 {
-  PetscInt        nc, nv, N, *corners, *nodes;
+  PetscInt        nc, nv, N, dim, *corners, *nodes;
   PetscReal      *x, *X;
   double         *vertices;
   p4est_topidx_t *tree_to_vertex;
@@ -148,6 +148,9 @@ static PetscErrorCode RootsOfMesh(const char file[], PetscInt g, Roots *r)
 
   PetscFunctionBeginUser;
   PetscCall(DMPlexCreateFromFile(PETSC_COMM_SELF, file, NULL, PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCheck(dim == P4EST_DIM, PETSC_COMM_SELF, PETSC_ERR_USER, "The mesh has %" PetscInt_FMT " dimensions, this program %d", dim,
+             P4EST_DIM);
   PetscCall(ReadCells(dm, 1, &nc, &nv, &corners, &x));
   PetscCall(ReadCells(dm, g, &nc, &N, &nodes, &X));
   PetscCall(PetscCalloc1(3 * nv, &vertices));
@@ -363,6 +366,7 @@ int main(int argc, char **argv)
   PetscCall(ReadOptions(&o));
   PetscCheck(o.lshape ? P4EST_DIM == 2 : 1, PETSC_COMM_WORLD, PETSC_ERR_USER, "The L-shape is in 2D: take -problem layer");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mesh", file, sizeof(file), NULL));
+  PetscCheck(!file[0] || !o.lshape, PETSC_COMM_WORLD, PETSC_ERR_USER, "-mesh is for -problem layer");
   if (file[0]) PetscCall(RootsOfMesh(file, o.order, &roots));
   else PetscCall(RootsOfCubes(&roots));
   p4est = p4est_new_ext(PETSC_COMM_WORLD, roots.connectivity, 0, (int)o.start, 1, sizeof(CellData), Init, NULL);

@@ -178,11 +178,11 @@ static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc,
   for (PetscInt c = 0; c < pc->nown; ++c) {
     const int *v = pc->number + c * pc->nv;
 
-    if (pc->hang) covered[c] = HopsPatchHangingUncovered(pc, c, has) ? 1 : 0;
+    if (pc->space->hanging) covered[c] = HopsPatchHangingUncovered(pc, c, has) ? 1 : 0;
     else
       for (PetscInt k = 0; k < pc->nv; ++k) covered[c] |= (unsigned char)(has[v[k]] << k);
   }
-  if (!pc->hang) PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
+  if (!pc->space->hanging) PetscCall((*HopsPatchSetUpOf(sp)->Uncovered)(&pc->bnodes, (int)(sp->nT + sp->nG), pc->nown, covered));
   for (PetscInt c = 0; c < pc->nown; ++c)
     if (covered[c]) want[c] = PETSC_TRUE;
   PetscCall(PetscFree(has));

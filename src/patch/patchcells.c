@@ -33,7 +33,7 @@ static PetscErrorCode OwnCorners(HopsPatchCells *pc)
 /* own[] of cell c */
 static void OwnVertices(HopsPatchCells *pc, PetscInt c)
 {
-  for (PetscInt k = c * pc->nv; k < (c + 1) * pc->nv && pc->hang; ++k)
+  for (PetscInt k = c * pc->nv; k < (c + 1) * pc->nv && pc->space->hanging; ++k)
     pc->own[k] = HopsPatchCornerIsOwn(pc, k) ? pc->vid[k] : HOPS_PATCH_HANGS;
 }
 
@@ -104,8 +104,8 @@ PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsP
   PetscCall(PetscMalloc1(pc->n, &pc->data));
   PetscCall(OwnCorners(pc));
   PetscCall(OwnMasks(pc));
-  if (size > 1 || pc->hang) PetscCall(OwnPositions(pc));
-  if (size > 1 || pc->hang) PetscCall(HopsPatchCellsIndex(pc));
+  if (size > 1 || sp->hanging) PetscCall(OwnPositions(pc));
+  if (size > 1 || sp->hanging) PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(HopsPatchCellsModel(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,7 +144,7 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
   PetscCall(PetscRealloc(n * pc->nv * pc->space->dim * sizeof(PetscReal), &pc->x));
   PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
   PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
-  if (!pc->hang) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pc->space->hanging) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRealloc(n * sizeof(*pc->hang), &pc->hang));
   PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->own));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,7 +234,7 @@ static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscRe
   *i++ = pc->home[2 * c + 1];
   for (PetscInt k = 0; k < pc->nn; ++k) *i++ = pc->gid[c * pc->nn + k];
   for (PetscInt k = 0; k < pc->nv; ++k) *i++ = pc->vid[c * pc->nv + k];
-  *i++ = pc->hang ? pc->hang[c] : 0;
+  *i++ = pc->space->hanging ? pc->hang[c] : 0;
   for (PetscInt k = 0; k < nx; ++k) *r++ = pc->x[c * nx + k];
   for (PetscInt k = 0; k < nd; ++k) *r++ = d[k];
 }
@@ -248,7 +248,7 @@ static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const
   pc->home[2 * c + 1] = *i++;
   for (PetscInt k = 0; k < pc->nn; ++k) pc->gid[c * pc->nn + k] = *i++;
   for (PetscInt k = 0; k < pc->nv; ++k) pc->vid[c * pc->nv + k] = *i++;
-  if (pc->hang) pc->hang[c] = (unsigned short)*i;
+  if (pc->space->hanging) pc->hang[c] = (unsigned short)*i;
   ++i;
   OwnVertices(pc, c);
   for (PetscInt k = 0; k < pc->nv; ++k) pc->number[c * pc->nv + k] = -1;

@@ -53,7 +53,7 @@ static PetscErrorCode HostMatrix(HopsPatches pt, const HopsPatchCells *pc, Petsc
     for (PetscInt t = 0; t < pc->space->dim && HopsFormDerivative(pc->form); ++t) AddProduct(pt, t, d->d[t], E);
     if (d->m > 0.0) AddProduct(pt, -1, d->m, E);
   }
-  if (pc->hang) HopsHangingElement(&pc->hanging, pc->hang[c], E);
+  if (pc->space->hanging) HopsHangingElement(&pc->hanging, pc->hang[c], E);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

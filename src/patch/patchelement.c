@@ -346,7 +346,8 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
   PetscInt       *nb, *faces, *gid, *work;
   const PetscInt *node[6];
   unsigned char  *dist;
-  PetscInt        nd = 0;
+  PetscInt        nd                   = 0;
+  char            why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsPatchCellsIndex(pc));
@@ -355,10 +356,11 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
     PetscCall(HopsFaceNodes(dim, P, f, faces + f * nf));
     node[f] = faces + f * nf;
   }
-  if (!pc->hang) PetscCall(FaceNeighbors(pc, node, nb));
+  if (!pc->space->hanging) PetscCall(FaceNeighbors(pc, node, nb));
   for (PetscInt c = 0; c < pc->nown; ++c)
-    if (want[c] && pc->hang) PetscCall(HopsPatchesAddCell(pt, pc, opt, c));
+    if (want[c] && pc->space->hanging) PetscCall(HopsPatchesAddCell(pt, pc, opt, c, why));
     else if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc->space), PETSC_ERR_SUP, why));
   for (PetscInt k = 0; k < pt->n; ++k) nd += pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE;
   if (opt->colors || nd) PetscCall(ElementTouch(pt, pc));
   PetscCall(PetscFree5(nb, faces, gid, dist, work));

@@ -13,7 +13,7 @@
 
 PetscBool HopsPatchCornerIsOwn(const HopsPatchCells *pc, PetscInt k)
 {
-  return !pc->hang || HopsHangingIsOwn(&pc->hanging, pc->hang[k / pc->nv], (int)pc->corner[k % pc->nv]);
+  return !pc->space->hanging || HopsHangingIsOwn(&pc->hanging, pc->hang[k / pc->nv], (int)pc->corner[k % pc->nv]);
 }
 
 /* A cell's own node is in the patches of its own corners, one of a parent's in those of the parent's */
@@ -37,7 +37,7 @@ PetscBool HopsPatchHangingUncovered(const HopsPatchCells *pc, PetscInt c, const 
   return PETSC_FALSE;
 }
 
-PetscErrorCode HopsPatchesAddCell(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c)
+PetscErrorCode HopsPatchesAddCell(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c, char why[])
 {
   PetscInt       n = 0, *gid;
   unsigned char *dist;
@@ -48,15 +48,18 @@ PetscErrorCode HopsPatchesAddCell(HopsPatches pt, const HopsPatchCells *pc, cons
   for (PetscInt i = 0; i < pc->nn; ++i)
     if (pc->gid[c * pc->nn + i] >= 0) gid[n++] = pc->gid[c * pc->nn + i];
   PetscCall(PetscSortRemoveDupsInt(&n, gid));
-  PetscCheck(n <= opt->densemax, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Cell %" PetscInt_FMT " is at hanging nodes and has %" PetscInt_FMT
-             " unknowns, more than the largest patch whose matrix is "
-             "inverted: use -pc_patchfd_dense_max %" PetscInt_FMT " (or (2p-1)^%" PetscInt_FMT " to have patches of vertices), or "
-             "Jacobi as a smoother (-mg_levels_pc_type jacobi)",
-             pc->space->cell[c], n, HopsPower(pc->space->order + 1, pc->space->dim), pc->space->dim);
-  PetscCall(HopsPatchesAppend(pt, n, NULL, gid, dist, 0, NULL));
-  pt->element[pt->n - 1] = 1;
-  pt->center[pt->n - 1]  = c;
+  if (n > opt->densemax)
+    PetscCall(HopsRefuse(why,
+                         "Cell %" PetscInt_FMT " is at hanging nodes and has %" PetscInt_FMT
+                         " unknowns, more than the largest patch whose matrix is inverted: use -pc_patchfd_dense_max %" PetscInt_FMT
+                         " (or (2p-1)^%" PetscInt_FMT " to have patches of vertices), or Jacobi as a smoother (-mg_levels_pc_type "
+                         "jacobi)",
+                         pc->space->cell[c], n, HopsPower(pc->space->order + 1, pc->space->dim), pc->space->dim));
+  else if (n) {
+    PetscCall(HopsPatchesAppend(pt, n, NULL, gid, dist, 0, NULL));
+    pt->element[pt->n - 1] = 1;
+    pt->center[pt->n - 1]  = c;
+  }
   PetscCall(PetscFree(gid));
   PetscCall(PetscFree(dist));
   PetscFunctionReturn(PETSC_SUCCESS);

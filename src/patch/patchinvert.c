@@ -191,6 +191,8 @@ static void Order(const HopsPatchMatrices *m, PetscInt k, PetscInt n, const int 
       seen[at]       = PETSC_TRUE;
       order[found++] = at;
     }
+  for (PetscInt i = 0; i < n; ++i)
+    if (!seen[i]) order[found++] = i; /* twice in the list, on a periodic mesh of one cell: the matrix is singular */
 }
 
 /* The lists of patch j, in that order */

@@ -18,7 +18,7 @@ typedef struct {
   PetscInt         corner[8];       /* nodes of a cell's corners */
   HopsPatchCell   *data;            /* [n] */
   PetscInt        *home;            /* [n][2] rank of the cell and its number there, like x */
-  /* where nodes hang, else NULL: [n] masks of cells; [n][nv] vid[], or HOPS_PATCH_HANGS */
+  /* where nodes hang (of any rank): [n] masks of cells; [n][nv] vid[], or HOPS_PATCH_HANGS */
   unsigned short *hang;
   PetscInt       *own;
   HopsHanging     hanging;
@@ -45,7 +45,7 @@ typedef struct {
 
 static inline HopsPatchCorners HopsPatchCellsCorners(const HopsPatchCells *pc)
 {
-  HopsPatchCorners m = {(int)pc->space->dim, (int)pc->nv, (int)pc->nown, pc->own ? pc->own : pc->vid, pc->home, pc->x};
+  HopsPatchCorners m = {(int)pc->space->dim, (int)pc->nv, (int)pc->nown, pc->space->hanging ? pc->own : pc->vid, pc->home, pc->x};
 
   return m;
 }
@@ -308,8 +308,9 @@ PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
 PETSC_INTERN PetscBool HopsPatchCornerIsOwn(const HopsPatchCells *, PetscInt k);
 /* has the own cell a node that is in no patch of a vertex? has[nvertex] of the vertices: is there one? */
 PETSC_INTERN PetscBool HopsPatchHangingUncovered(const HopsPatchCells *, PetscInt c, const int has[]);
-/* appends the patch of all that a cell lists */
-PETSC_INTERN PetscErrorCode HopsPatchesAddCell(HopsPatches, const HopsPatchCells *, const HopsPatchOptions *, PetscInt c);
+/* appends the patch of all that a cell lists, or says why not */
+PETSC_INTERN PetscErrorCode HopsPatchesAddCell(HopsPatches, const HopsPatchCells *, const HopsPatchOptions *, PetscInt c,
+                                               char why[]);
 /* src/patch/patchelement.c: patches of the marked own cells; needs all neighbours */
 PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
 /* src/patch/patchcolor.c; collective */

@@ -280,7 +280,7 @@ static PetscReal Compare(const Check *k, PetscInt c, PetscReal y[], PetscInt *wo
   PetscReal      most = 0.0, round = 0.0, *u = k->lattice; /* of H1 it is not used else */
 
   *worst = 0;
-  *size  = HopsArraysSize(sp, k->x);
+  *size  = 2.0 * HopsArraysSize(sp, k->x);
   for (PetscInt i = 0; i < np * dim; ++i) round = PetscMax(round, 64.0 * PETSC_MACHINE_EPSILON * PetscAbsReal(k->x[i]));
   for (PetscInt d = 0; d < dim; ++d) {
     for (PetscInt i = 0; i < np; ++i) u[i] = k->place[e[i] * dim + d];
@@ -295,7 +295,7 @@ static PetscReal Compare(const Check *k, PetscInt c, PetscReal y[], PetscInt *wo
       }
     }
   }
-  *same = HOPS_HANGING_SAME * *size + round; /* small cells have few digits far from the origin */
+  *same = 0.5 * HOPS_HANGING_SAME * *size + round; /* small cells have few digits far from the origin */
   return most;
 }
 
@@ -520,7 +520,11 @@ PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscI
   PetscCall(CheckCreate(&k));
   PetscCall(Places(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
-  if (check && sp->repair && sp->family == HOPS_H1) {
+  PetscCheck(!check || !sp->repair || sp->family == HOPS_H1, comm, PETSC_ERR_SUP,
+             "-hops_repair_geometry moves nodes of arrays in H1 alone, and the space is in %s: give coordinates of the parents' "
+             "maps",
+             HopsFamilies[sp->family]);
+  if (check && sp->repair) {
     PetscCall(Repair(&k));
     PetscCall(HopsArraysCheckMaps(sp, why, &left));
     PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
