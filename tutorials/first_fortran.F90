@@ -6,6 +6,7 @@ module box
   use hops
   implicit none
   PetscInt :: p = 6, n = 8, ncells
+  PetscInt, parameter :: dim = 2, nc = 1          ! a literal is no PetscInt where these have 64 bits
   PetscReal :: z(0:15), w(0:15), K(0:15, 0:15)    ! Gauss-Lobatto nodes and weights, stiffness matrix of 1D
   PetscScalar, allocatable :: u(:, :, :), v(:, :, :) ! (x, y, cell)
   type(HopsSpace) :: space
@@ -106,11 +107,11 @@ program main
   end do
   if (pa) then ! Dirichlet unknowns are told, for the operator is made of the space
     allocate (order((p + 1)**2))
-    PetscCallA(HopsGetNodeOrder(2, p, 'nek', order, ierr))
-    call HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, 2, p, ncells, PETSC_DECIDE, ids, X, space, ierr, order, pack(ids, u == 0))
+    PetscCallA(HopsGetNodeOrder(dim, p, 'nek', order, ierr))
+    call HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, dim, p, ncells, PETSC_DECIDE, ids, X, space, ierr, order, pack(ids, u == 0))
     CHKERRA(ierr)
   else
-    PetscCallA(HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, 2, p, ncells, PETSC_DECIDE, ids, X, space, ierr))
+    PetscCallA(HopsSpaceCreateFromNodes(PETSC_COMM_WORLD, dim, p, ncells, PETSC_DECIDE, ids, X, space, ierr))
   end if
   PetscCallA(HopsSpaceCreateVec(space, sol, ierr))
   PetscCallA(VecDuplicate(sol, b, ierr))
@@ -122,7 +123,7 @@ program main
 
   if (pa) then
     PetscCallA(MatCreatePA(space, A, ierr))
-    PetscCallA(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, [1.d0], one, ierr))
+    PetscCallA(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, nc, [1.d0], one, ierr))
     PetscCallA(MatPASetDiffusion(A, one, ierr))
     PetscCallA(HopsCoefficientDestroy(one, ierr))
   else
