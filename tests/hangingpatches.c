@@ -2,7 +2,7 @@ static char help[] =
   "Patches where nodes hang, on randomly refined boxes, against PCASM on sets of unknowns that are found by their places.\n\
   -dim -finest -roots -seed -part -turn -corner: the mesh, see hangingmesh.h\n\
   -order <p> -empty <rank>; -natural: no part of the boundary is essential; -jump: the coefficient jumps by 50\n\
-  -apart: the rank without cells owns all unknowns\n\
+  -apart: the rank without cells owns all unknowns; -element: patches are those of cells\n\
   -wrong: the sets reach as far as the cells, which must be noticed\n\n";
 
 #include "hangingcase.h"
@@ -135,7 +135,7 @@ static PetscErrorCode Append(const Unknowns *u, const PetscBool in[], PetscInt *
 }
 
 /* The sum of solves on all patches by PCASM, whose sets go round the ranks; how many are of cells */
-static PetscErrorCode SlowPatches(const Unknowns *u, PetscBool wrong, Mat A, PetscInt *ncells, PC *pc)
+static PetscErrorCode SlowPatches(const Unknowns *u, PetscBool element, PetscBool wrong, Mat A, PetscInt *ncells, PC *pc)
 {
   PetscInt    n = 0, k = 0;
   PetscBool  *in, *covered;
@@ -148,7 +148,7 @@ static PetscErrorCode SlowPatches(const Unknowns *u, PetscBool wrong, Mat A, Pet
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscMalloc2(u->N, &in, u->N + u->m->n, &sets));
   PetscCall(PetscCalloc1(u->N, &covered));
-  for (PetscInt v = 0; v < u->N; ++v) {
+  for (PetscInt v = 0; v < u->N && !element; ++v) {
     if (!u->vertex[v] || !u->free[v]) continue;
     Around(u, v, wrong, in);
     for (PetscInt g = 0; g < u->N; ++g) covered[g] = covered[g] || in[g] ? PETSC_TRUE : PETSC_FALSE;
@@ -196,8 +196,9 @@ static PetscErrorCode Operator(HopsSpace space, PetscBool jump, Mat *A)
 
 int main(int argc, char **argv)
 {
-  PetscInt    order = 2, empty = -1, ncells;
-  PetscBool   natural = PETSC_FALSE, jump = PETSC_FALSE, wrong = PETSC_FALSE, cells = PETSC_FALSE, apart = PETSC_FALSE;
+  PetscInt  order = 2, empty = -1, ncells;
+  PetscBool natural = PETSC_FALSE, jump = PETSC_FALSE, wrong = PETSC_FALSE, cells = PETSC_FALSE, apart = PETSC_FALSE,
+            element = PETSC_FALSE;
   PetscReal   norm, error;
   HangMesh    m;
   HangArrays  a;
@@ -217,13 +218,14 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-wrong", &wrong, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cells", &cells, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-element", &element, NULL));
   PetscCall(HangCreateFromOptions(&m));
   PetscCall(HangArraysCreate(&m, order, NULL, natural ? NULL : HangEverywhere, empty, &a));
   if (apart) a.owned = a.nc ? 0 : a.N;
   PetscCall(HangSpace(&m, order, &a, &space));
   PetscCall(UnknownsCreate(&m, order, &a, space, &u));
   PetscCall(Operator(space, jump, &A));
-  PetscCall(SlowPatches(&u, wrong, A, &ncells, &pc[1]));
+  PetscCall(SlowPatches(&u, element, wrong, A, &ncells, &pc[1]));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[0]));
   PetscCall(PCSetType(pc[0], PCPATCHFD));
   PetscCall(PCSetOperators(pc[0], A, A));
@@ -302,6 +304,11 @@ int main(int argc, char **argv)
       suffix: apart
       nsize: 2
       args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -turn -natural -apart -empty {{0 1}}
+
+    test:
+      suffix: element
+      nsize: {{1 3}}
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order {{1 3}} -turn -element -pc_patchfd_patch element -pc_patchfd_weight 0
 
     test:
       suffix: 3d_high
