@@ -4,6 +4,7 @@
 !   - Arrays are the same memory: ids(nodes, cells), coords(dim, nodes, cells). Indices of unknowns begin with 0, as PETSc's.
 #include <petsc/finclude/petscksp.h>
 #include <petsc/finclude/petscdm.h>
+! MPI_Comm is PETSc's macro until 3.22, MPIU_Comm since: an integer, or with mpi_f08 a type that has one
 #ifndef MPIU_Comm
 #define MPIU_Comm MPI_Comm
 #endif

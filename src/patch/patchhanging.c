@@ -50,7 +50,7 @@ PetscErrorCode HopsPatchesAddCell(HopsPatches pt, const HopsPatchCells *pc, cons
   PetscCall(PetscSortRemoveDupsInt(&n, gid));
   if (n > opt->densemax)
     PetscCall(HopsRefuse(why,
-                         "Cell %" PetscInt_FMT " is at hanging nodes and has %" PetscInt_FMT
+                         "Cell %" PetscInt_FMT " of a mesh with hanging nodes has %" PetscInt_FMT
                          " unknowns, more than the largest patch whose matrix is inverted: use -pc_patchfd_dense_max %" PetscInt_FMT
                          " (or (2p-1)^%" PetscInt_FMT " to have patches of vertices), or Jacobi as a smoother (-mg_levels_pc_type "
                          "jacobi)",

@@ -38,7 +38,7 @@ PetscErrorCode HopsPatchInversesDestroy(HopsPatches pt, HopsPatchInverses *have)
 /* The first place of a key, or one to put it */
 static PetscInt Place(const struct _HopsPatchInverses *have, PetscInt64 key)
 {
-  PetscInt s = (PetscInt)((PetscInt64)((size_t)key % (size_t)have->size));
+  PetscInt s = (PetscInt)((size_t)key % (size_t)have->size);
 
   while (have->place[s] >= 0 && have->key[have->place[s]] != key) s = (s + 1) % have->size;
   return s;
@@ -116,7 +116,7 @@ static PetscBool Inverts(PetscInt n, const PetscReal inv[], const PetscReal t[])
   return PETSC_TRUE;
 }
 
-/* To the end of inv[], A is lost; *bad: it is not positive definite */
+/* A becomes its inverse; *bad: it is not positive definite, and lost */
 static PetscErrorCode Invert(PetscInt n, PetscReal A[], PetscBool *bad)
 {
   PetscBLASInt bn, info;

@@ -414,7 +414,8 @@ PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family,
   and H(div) roughly, where the maps have an order above 3: an H1 space on the cells tells); an unknown
   at different places; a facet some of whose parts hang and others do not; an unknown that no cell has as a
   node of its own. Curved cells must therefore be evaluated from the parent's map at shared facets. Periodic
-  meshes are refused.
+  meshes are refused. In H1 `-hops_repair_geometry` closes gaps of up to a tenth of a cell, by the maps of the
+  cells whose nodes hang.
 
   What works, and what refuses such a space, is in the guide (adaptive meshes). The arrays are copied. They
   may lie in a device's memory, `masks` in the process's.
