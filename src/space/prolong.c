@@ -334,17 +334,18 @@ PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
 /* What the exchange and the identity rows need there; the host's own arrays serve the host */
 PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
 {
-  const HopsBackendOps *be = sp->backend;
+  const HopsBackendOps *be   = sp->backend;
+  const PetscBool       here = be->host;
 
   PetscFunctionBegin;
   if (sp->onbackend) PetscFunctionReturn(PETSC_SUCCESS);
   if (sp->hanging && !be->hanging && sp->family != HOPS_L2) PetscCall((*be->HungCreate)(sp, &sp->hung));
-  if (be->host) sp->bessT = sp->essT;
+  if (here) sp->bessT = sp->essT;
   else {
     PetscCall((*be->memory->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));
     PetscCall((*be->memory->Copy)(NULL, sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), HOPS_COPY_IN));
   }
-  if (be->host && !sp->hung) sp->P = sp->hostP;
+  if (here && !sp->hung) sp->P = sp->hostP;
   else {
     PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
     HopsProlongSetHung(sp->P, sp->hung);

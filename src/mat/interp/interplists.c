@@ -23,7 +23,7 @@ static PetscErrorCode Sources(HopsSpace coarse, const int **restr, int **copy)
   PetscFunctionBegin;
   *copy = NULL;
   PetscCall(HopsSpaceGetBackendCells(coarse, restr, &X));
-  if (coarse->backend->host && !coarse->hung) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*restr == coarse->restr) PetscFunctionReturn(PETSC_SUCCESS); /* the process's own */
   PetscCall(PetscMalloc1(n, copy));
   if (n) PetscCall((*coarse->backend->memory->Copy)(NULL, *copy, *restr, n * sizeof(int), HOPS_COPY_OUT));
   *restr = *copy;
