@@ -245,8 +245,9 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
   }
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
   PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
-  if (pt->space->backend->patches) PetscCall(Reserve(pt, nd, dense));
-  else PetscCall(HopsPatchInversesCreate(&have));
+  /* where nodes hang few are distinct: room grows with them */
+  if (pt->space->backend->patches || !pt->space->hanging) PetscCall(Reserve(pt, nd, dense));
+  if (!pt->space->backend->patches) PetscCall(HopsPatchInversesCreate(pt, &have));
   for (PetscInt r = 0; r < all; ++r) {
     const PetscInt first = r < rounds ? round[r] : nd, last = r + 1 < rounds ? round[r + 1] : nd;
 

@@ -15,10 +15,12 @@ struct _HopsPatchInverses {
   PetscInt64  most; /* entries that there is room for */
 };
 
-PetscErrorCode HopsPatchInversesCreate(HopsPatchInverses *have)
+PetscErrorCode HopsPatchInversesCreate(HopsPatches pt, HopsPatchInverses *have)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(have));
+  (*have)->most = pt->ninv;
+  pt->ninv      = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

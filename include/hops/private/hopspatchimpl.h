@@ -285,8 +285,9 @@ PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
 
 /* src/patch/patchinvert.c: on the host, where patches with equal matrices share an inverse */
 typedef struct _HopsPatchInverses *HopsPatchInverses;
-PETSC_INTERN PetscErrorCode        HopsPatchInversesCreate(HopsPatchInverses *);
-PETSC_INTERN PetscErrorCode        HopsPatchInversesDestroy(HopsPatches, HopsPatchInverses *); /* of NULL, too */
+/* of none yet; they take the room that inv[ninv] has, and more where it is too small */
+PETSC_INTERN PetscErrorCode HopsPatchInversesCreate(HopsPatches, HopsPatchInverses *);
+PETSC_INTERN PetscErrorCode HopsPatchInversesDestroy(HopsPatches, HopsPatchInverses *); /* of NULL, too */
 /* cell[n], places in cells[], in an order that translation does not change */
 PETSC_INTERN PetscErrorCode HopsPatchCellsArrange(const HopsPatchCells *, const PetscInt cells[], PetscInt n, int cell[]);
 /* inverses of the patches dense[m->n], and the order of their unknowns */
