@@ -1,6 +1,7 @@
 static char help[] =
   "Solves curl(mu curl E) + beta E = f in H(curl): matrix-free operator, low-order-refined preconditioner with AMS.\n\
   -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
+  -box <nx,ny[,nz]> in place of a mesh: a box whose cells are given by arrays, as a code without a DM has them\n\
   -order <p>                        : order, 1 for the lowest Nedelec element (default 3)\n\
   -coefficient <constant,variable>  : mu = 1, or 1 + |x|^2 / 2\n\
   -beta <b>                         : beta (default 1); 0: the field is determined up to gradients, and its curl is compared\n\
@@ -8,6 +9,7 @@ static char help[] =
   -exact <bool>                     : false: f = (1, 1, 1) instead of a known solution, and essential values of zero\n\
   -vtu <file.vtu>, -show_times      : write the solution for ParaView, print the time of each part\n\n";
 
+#include "box.h"
 #include "tutorial.h"
 typedef enum {
   CONSTANT,
@@ -75,8 +77,8 @@ int main(int argc, char **argv)
   PetscBool       times    = PETSC_FALSE;
   PetscReal       error, curlerror;
   char            vtu[PETSC_MAX_PATH_LEN] = "";
-  DM              dm;
-  DMLabel         label;
+  DM              dm                      = NULL;
+  DMLabel         label                   = NULL;
   HopsSpace       space, curls;
   HopsCoefficient mu, beta;
   Mat             A;
@@ -92,13 +94,16 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show_times", &times, NULL));
   if (boundary == NATURAL) problem.exact = PETSC_FALSE;
   if (times) PetscCall(PetscLogDefaultBegin());
-  PetscCall(CreateMesh(&dm));
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
-  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER,
-             "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
-  PetscCall(HopsSpaceCreateHCurl(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
+  PetscCall(CreateBoxSpace(HOPS_HCURL, order, boundary == ESSENTIAL ? PETSC_TRUE : PETSC_FALSE, &space));
+  if (!space) {
+    PetscCall(CreateMesh(&dm));
+    PetscCall(DMGetLabel(dm, "Face Sets", &label));
+    PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER,
+               "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
+    PetscCall(HopsSpaceCreateHCurl(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
+  }
+  PetscCall(HopsSpaceGetDimension(space, &dim));
   PetscCall(HopsSpaceSetDeviceContext(space, &problem, sizeof(problem))); /* for -hops_pointwise_source maxwell.c */
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
@@ -155,6 +160,14 @@ int main(int argc, char **argv)
       suffix: 2d
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,5 -order 4
+    test:
+      suffix: box_2d
+      nsize: {{1 3}}
+      args: -box 4,5 -order 4
+    test:
+      suffix: box_3d
+      nsize: {{1 2 4}}
+      args: -box 3,3,3 -order 3 -coefficient variable
     test:
       suffix: plate
       nsize: 2

@@ -1,5 +1,6 @@
 static char help[] = "Solves -div(kappa grad u) + c u = f at high order: matrix-free operator, low-order-refined preconditioner.\n\
   -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
+  -box <nx,ny[,nz]> in place of a mesh: a box whose cells are given by arrays, as a code without a DM has them\n\
   -order <p>                                             : polynomial order (default 4)\n\
   -coefficient <constant,variable,tensor,checkerboard>   : kappa\n\
   -reaction <c>                                          : c (default 0)\n\
@@ -8,6 +9,7 @@ static char help[] = "Solves -div(kappa grad u) + c u = f at high order: matrix-
   -exact <bool>                                          : false: f = 1 instead of a known solution (Dirichlet alone has one)\n\
   -vtu <file.vtu>, -show_times                           : write the solution for ParaView, print the time of each part\n\n";
 
+#include "box.h"
 #include "tutorial.h"
 typedef enum {
   CONSTANT,
@@ -125,8 +127,8 @@ int main(int argc, char **argv)
   PetscBool       some, singular, times = PETSC_FALSE;
   PetscReal       error;
   char            vtu[PETSC_MAX_PATH_LEN] = "";
-  DM              dm;
-  DMLabel         label;
+  DM              dm                      = NULL;
+  DMLabel         label                   = NULL;
   HopsSpace       space;
   HopsCoefficient kappa, c;
   Mat             A;
@@ -145,13 +147,18 @@ int main(int argc, char **argv)
   if (boundary != DIRICHLET || some || problem.kind == CHECKERBOARD) problem.exact = PETSC_FALSE;
   singular = (boundary == NEUMANN && !some && problem.reaction == 0.0) ? PETSC_TRUE : PETSC_FALSE;
   if (times) PetscCall(PetscLogDefaultBegin());
-  PetscCall(CreateMesh(&dm));
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16 && boundary == DIRICHLET && !some; ++v) values[nv++] = v + 1;
-  PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER,
-             "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
-  PetscCall(HopsSpaceCreateH1(dm, order, label, nv, values, &space));
+  PetscCall(CreateBoxSpace(HOPS_H1, order, boundary == DIRICHLET ? PETSC_TRUE : PETSC_FALSE, &space));
+  PetscCheck(!space || (boundary != ROBIN && !some && problem.kind != CHECKERBOARD), PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "A box of arrays has no labels: leave out -box, or -boundary robin, -dirichlet_values and -coefficient checkerboard");
+  if (!space) {
+    PetscCall(CreateMesh(&dm));
+    PetscCall(DMGetLabel(dm, "Face Sets", &label));
+    PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER,
+               "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
+    PetscCall(HopsSpaceCreateH1(dm, order, label, nv, values, &space));
+  }
+  PetscCall(HopsSpaceGetDimension(space, &dim));
   PetscCall(HopsSpaceSetDeviceContext(space, &problem, sizeof(problem))); /* for -hops_pointwise_source poisson.c */
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
@@ -227,6 +234,14 @@ int main(int argc, char **argv)
       suffix: neumann
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -boundary neumann -ksp_max_it 50
+    test:
+      suffix: box
+      nsize: {{1 2 4}}
+      args: -box 3,2,3 -order 3 -coefficient variable -ksp_max_it 50
+    test:
+      suffix: box_labels
+      args: -box 3,2,3 -boundary robin -petsc_ci_portable_error_output -error_output_stdout
+      filter: grep -o "A box of arrays.*"
     test:
       suffix: checkerboard
       nsize: 2
