@@ -105,8 +105,8 @@ static inline PetscErrorCode BoxSpace(const Box *box, HopsFamily family, PetscBo
   PetscFunctionReturn(0);
 }
 
-/* -box <nx,ny,...>: the space on such a box, with the companions that a solver and the derivative of the result
-   ask for; without the option *space is NULL */
+/* -box <nx,ny,...>: the space on such a box, with the companions that a solver and the result's derivative
+   need; without the option *space is NULL */
 static inline PetscErrorCode CreateBoxSpace(HopsFamily family, PetscInt order, PetscBool essential, HopsSpace *space)
 {
   Box         box = {.dim = 3, .order = order};
