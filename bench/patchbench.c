@@ -26,8 +26,8 @@
                     condensed patches
 */
 #include <hops.h>
-#if defined(PETSC_HAVE_CUDA)
-  #include <backend/cuda/patch/cudapatchlanes.h> /* before petscshim.h, which comes after PETSc's private headers */
+#if defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS)
+  #include <backend/lanes/patch/lanespatch.h> /* before petscshim.h, which comes after PETSc's private headers */
 #endif
 #include <hops/private/petscshim.h>
 #include <petscdevice.h>
@@ -356,8 +356,8 @@ static PetscErrorCode Variant(const Bench *bench, const Operator *op, PetscInt v
     const char *const with = bench->tensor[i] < 0 ? "" : (bench->tensor[i] ? " on tensor cores" : " on vector units");
     char              name[64];
 
-#if defined(PETSC_HAVE_CUDA)
-    HopsCudaPatchTensor = (int)bench->tensor[i];
+#if defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS)
+    HopsLanesPatchTensor = (int)bench->tensor[i];
 #endif
     PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", variants[v].name, with));
     if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, op->x, op->y)));

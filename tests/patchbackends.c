@@ -5,8 +5,8 @@ static char help[] =
   -orders <p,...> -curved <bool> -contrast <k> -show -brief <bool: no powers, no iterations> -tensor <0: no tensor cores>\n\n";
 
 #include "backends.h"
-#if defined(PETSC_HAVE_CUDA)
-  #include <backend/cuda/patch/cudapatchlanes.h>
+#if defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS)
+  #include <backend/lanes/patch/lanespatch.h>
 #endif
 
 typedef struct {
@@ -208,12 +208,12 @@ static PetscErrorCode CompareBackends(const char *const backend[])
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &contrast, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-brief", &brief, NULL));
-#if defined(PETSC_HAVE_CUDA)
+#if defined(PETSC_HAVE_CUDA) || defined(HOPS_HAVE_KOKKOS)
   {
     PetscInt tensor = -1;
 
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-tensor", &tensor, NULL));
-    HopsCudaPatchTensor = (int)tensor;
+    HopsLanesPatchTensor = (int)tensor;
   }
 #endif
   if (brief) nbox[0] = nbox[1] = 2;

@@ -333,7 +333,7 @@ static PetscErrorCode GetKernels(const HopsLanesPatchKernels **kernels)
 static PetscErrorCode Sets(PetscInt dim)
 {
   const char *const            names[] = {"double precision", "single precision", "double precision on tensor cores"};
-  const HopsLanesPatchKernels *kernels;
+  const HopsLanesPatchKernels *kernels = NULL;
   PetscInt                     sizes[16], n = 16;
   PetscBool                    set;
 
@@ -344,12 +344,10 @@ static PetscErrorCode Sets(PetscInt dim)
   for (PetscInt i = 0; i < n; ++i) {
     PetscBool good = PETSC_TRUE;
 
-    for (int k = 0; k < (kernels->OnTensor ? 3 : 2); ++k) {
+    for (int k = 0; k < (kernels->HasTensor ? 3 : 2); ++k) {
       PetscReal worst;
 
-  #if defined(PETSC_HAVE_CUDA)
-      HopsCudaPatchTensor = k == 2 ? 1 : 0;
-  #endif
+      HopsLanesPatchTensor = k == 2 ? 1 : 0;
       PetscCall(Run(kernels, dim, sizes[i], k == 1 ? PETSC_TRUE : PETSC_FALSE, &worst));
       if (worst < (k == 1 ? 1e-5 : 1e-12)) continue;
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s: differ by %g\n", sizes[i], names[k], (double)worst));

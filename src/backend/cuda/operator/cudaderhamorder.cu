@@ -12,6 +12,7 @@ __global__ void __launch_bounds__(HopsDerhamLaunch3<P, Q, FAMILY, TERMS>::nt *Ho
 {
   typedef HopsDerhamLaunch3<P, Q, FAMILY, TERMS> Launch;
   extern __shared__ double                       mem[];
+  double *const                                  nodes = mem + threadIdx.y * HopsDerhamScratch(P, Q, FAMILY, 3, TERMS);
 
 #if __CUDA_ARCH__ >= 900
   if (Launch::prefetch && !threadIdx.x && !threadIdx.z) {
@@ -22,8 +23,8 @@ __global__ void __launch_bounds__(HopsDerhamLaunch3<P, Q, FAMILY, TERMS>::nt *Ho
                  : "memory");
   }
 #endif
-  HopsDerhamApply3<FAMILY, TERMS>(HopsCudaTeam<double, Q * Q, Launch::cells, Launch::halves>(), tab, a,
-                                  mem + threadIdx.y * HopsDerhamScratch(P, Q, FAMILY, 3, TERMS));
+  HopsDerhamApply3<FAMILY, TERMS>(HopsCudaTeam<double, Q * Q, Launch::cells, Launch::halves>(), tab, a, nodes,
+                                  nodes + HopsDerhamNodes(P, FAMILY, 3));
 }
 
 template <int P, int Q, int FAMILY, int TERMS>
@@ -31,9 +32,10 @@ __global__ void __launch_bounds__(Q *HopsDerhamLaunch2<Q>::cells, HopsDerhamLaun
   HopsCudaDerham2(const __grid_constant__ HopsDerhamTables<P, Q> tab, const HopsDerhamCells a)
 {
   extern __shared__ double mem[];
+  double *const            nodes = mem + threadIdx.y * HopsDerhamScratch(P, Q, FAMILY, 2, TERMS);
 
-  HopsDerhamApply2<FAMILY, TERMS>(HopsCudaTeam<double, Q, HopsDerhamLaunch2<Q>::cells>(), tab, a,
-                                  mem + threadIdx.y * HopsDerhamScratch(P, Q, FAMILY, 2, TERMS));
+  HopsDerhamApply2<FAMILY, TERMS>(HopsCudaTeam<double, Q, HopsDerhamLaunch2<Q>::cells>(), tab, a, nodes,
+                                  nodes + HopsDerhamNodes(P, FAMILY, 2));
 }
 
 struct HopsCudaDerhamRun {

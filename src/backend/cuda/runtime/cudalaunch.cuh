@@ -19,7 +19,11 @@ template <class real, class F> __global__ void __launch_bounds__(F::lanes *F::ce
   typedef HopsCudaTeam<real, F::lanes, F::cells> Team;
   extern __shared__ double2                      shared[];
 
-  f(Team(), (real *)shared + threadIdx.y * F::template Numbers<Team>());
+  constexpr int numbers = F::template Numbers<Team>(), apart = HopsLanesApart<F, Team>(0);
+  real *const   scratch = (real *)shared + threadIdx.y * (numbers + apart);
+
+  if constexpr (apart) f(Team(), scratch, scratch + numbers);
+  else f(Team(), scratch);
 }
 
 template <class F> __global__ void __launch_bounds__(128, HopsLanesBlocks<F>(0)) HopsCudaEach(size_t n, const F f)
@@ -81,7 +85,8 @@ struct HopsCudaBack {
 
   template <class real, class F> static PetscErrorCode Parts(const char[], int n, const F &f)
   {
-    constexpr size_t bytes = sizeof(real) * F::cells * F::template Numbers<HopsCudaTeam<real, F::lanes, F::cells>>();
+    typedef HopsCudaTeam<real, F::lanes, F::cells> Team;
+    constexpr size_t bytes = sizeof(real) * F::cells * (F::template Numbers<Team>() + HopsLanesApart<F, Team>(0));
     cudaStream_t     stream;
 
     PetscFunctionBegin;

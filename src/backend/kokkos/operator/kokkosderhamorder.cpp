@@ -8,17 +8,17 @@ template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham 
   typedef HopsDerhamLaunch3<P, Q, FAMILY, TERMS> Launch3;
   typedef HopsDerhamLaunch2<Q>                   Launch2;
   static constexpr int                           LANES = DIM == 3 ? Q * Q : Q, HALVES = DIM == 3 ? Launch3::halves : 1;
-  static constexpr int                           SCRATCH = HopsDerhamScratch(P, Q, FAMILY, DIM, TERMS);
+  static constexpr int NODES = HopsDerhamNodes(P, FAMILY, DIM), BUFFERS = HopsDerhamBuffers(P, Q, FAMILY, DIM, TERMS),
+                       SCRATCH = NODES + BUFFERS;
   static constexpr int CELLS = HopsKokkosCells(DIM == 3 ? Launch3::cells : Launch2::cells, LANES *HALVES, SCRATCH * sizeof(double));
   static constexpr int THREADS = LANES * CELLS * HALVES;
   static constexpr int BLOCKS =
     HopsKokkosBlocks(DIM == 3 ? Launch3::blocks : Launch2::blocks, THREADS, CELLS*SCRATCH * sizeof(double));
-  typedef HopsKokkosPolicy<THREADS, BLOCKS>                    Policy;
-  typedef typename Policy::member_type                         Member;
-  typedef HopsKokkosTeam<Member, double, LANES, CELLS, HALVES> Team;
-  typedef typename Team::Value                                 Value;
-  static constexpr size_t                                      SIZE  = Team::cells * SCRATCH * sizeof(Value);
-  static constexpr int                                         LEVEL = HopsKokkosLevel(SIZE, THREADS);
+  typedef HopsKokkosPolicy<THREADS, BLOCKS>                                                                   Policy;
+  typedef typename Policy::member_type                                                                        Member;
+  typedef HopsKokkosTeam<Member, double, LANES, CELLS, HALVES>                                                Team;
+  typedef typename Team::Value                                                                                Value;
+  typedef HopsKokkosRoom<Team::cells * BUFFERS * sizeof(Value), Team::cells * NODES * sizeof(Value), THREADS> Room;
 
   HopsDerhamTables<P, Q> tab;
   HopsDerhamCells        a;
@@ -26,10 +26,13 @@ template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
     const Team team(m);
-    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, SIZE) + team.part() * SCRATCH;
+    Value     *nodes, *buffer;
 
-    if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, mem);
-    else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, mem);
+    Room::Get(m, &buffer, &nodes);
+    nodes += team.part() * NODES;
+    buffer += team.part() * BUFFERS;
+    if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, nodes, buffer);
+    else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, nodes, buffer);
   }
 };
 
@@ -39,8 +42,8 @@ struct HopsKokkosDerhamRun {
   {
     typedef HopsKokkosDerham<P, Q, FAMILY, TERMS, DIM> F;
 
-    return HopsKokkosTeams<typename F::Policy>("HopsDerhamApply", HopsKokkosLeague<typename F::Team>(a), F::Team::threads, F::LEVEL,
-                                               F::SIZE, F{tab, a});
+    return HopsKokkosTeamsOf<typename F::Policy>("HopsDerhamApply", HopsKokkosLeague<typename F::Team>(a), F::Team::threads,
+                                                 F::Room::bytes[0], F::Room::bytes[1], F{tab, a});
   }
 };
 

@@ -7,6 +7,7 @@ static HopsLanesTensorKernels Kernels()
 {
   HopsLanesTensorKernels k = HopsTensorLaunches<HopsKokkosBack>::Table();
 
+  k.MostScratch = HopsKokkosBack::MostScratch; /* Kokkos does not run yet when this is filled */
 #define ENTRY(Q) k.fixed[Q] = HopsKokkosTensorLaunch_##Q;
   HOPS_TENSOR_POINTS(ENTRY)
   return k;

@@ -16,6 +16,13 @@ static PetscErrorCode SweepTeams(int *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HasTensor(PetscBool *has)
+{
+  PetscFunctionBegin;
+  *has = HopsKokkosTensor ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static HopsLanesPatchKernels Kernels()
 {
   HopsLanesPatchKernels k = {};
@@ -25,8 +32,8 @@ static HopsLanesPatchKernels Kernels()
   k.group       = HOPS_KOKKOS_GROUP;
   k.Solve       = HopsPatchSolve_Kokkos;
   k.Sweep       = HopsPatchSweep_Kokkos;
-
-  k.SweepTeams = SweepTeams;
+  k.SweepTeams  = SweepTeams;
+  k.HasTensor   = HopsKokkosTensor ? HasTensor : NULL;
   return k;
 }
 

@@ -1,10 +1,12 @@
 /* Kokkos back end: local solves of patches (lanespatchsolve.h). */
 #include <backend/kokkos/runtime/kokkosteam.h>
-#include <backend/lanes/patch/lanespatchsolve.h>
+#include <backend/lanes/patch/lanespatchsolvetensor.h>
 #include "kokkospatch.h"
 
 PetscErrorCode HopsPatchSolve_Kokkos(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
                                      PetscBool floats, const void *r, void *z)
 {
-  return HopsLanesPatchSolve<HopsKokkosBack, HopsLanesPatchPlain>::Solve(s, run, atomic, mode, floats, r, z);
+  typedef std::conditional<HopsKokkosTensor, HopsPatchSolveOnTensor<HopsKokkosBack>, HopsLanesPatchPlain>::type Fast;
+
+  return HopsLanesPatchSolve<HopsKokkosBack, Fast>::Solve(s, run, atomic, mode, floats, r, z);
 }

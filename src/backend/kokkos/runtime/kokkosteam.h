@@ -130,17 +130,29 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
 
 #define HOPS_KOKKOS_ALIGN 64 /* bytes */
 
-/* Runs a functor, whose scratch has n bytes of a level, by a league of teams */
+/* Runs a functor by a league of teams, with scratch of so many bytes of both levels */
 template <class Policy, class Functor>
-PetscErrorCode HopsKokkosTeams(const char name[], int league, int threads, int level, size_t n, const Functor &f)
+PetscErrorCode HopsKokkosTeamsOf(const char name[], int league, int threads, size_t own, size_t far, const Functor &f)
 {
   HopsKokkosExec *exec;
 
   PetscFunctionBegin;
   PetscCall(HopsKokkosGetExec(NULL, &exec));
-  if (n) n += HOPS_KOKKOS_ALIGN;
-  HopsKokkosCall(Kokkos::parallel_for(name, Policy(*exec, league, threads).set_scratch_size(level, Kokkos::PerTeam((int)n)), f));
+  if (own) own += HOPS_KOKKOS_ALIGN;
+  if (far) far += HOPS_KOKKOS_ALIGN;
+  HopsKokkosCall(Kokkos::parallel_for(name,
+                                      Policy(*exec, league, threads)
+                                        .set_scratch_size(0, Kokkos::PerTeam((int)own))
+                                        .set_scratch_size(1, Kokkos::PerTeam((int)far)),
+                                      f));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of n bytes of a level */
+template <class Policy, class Functor>
+PetscErrorCode HopsKokkosTeams(const char name[], int league, int threads, int level, size_t n, const Functor &f)
+{
+  return HopsKokkosTeamsOf<Policy>(name, league, threads, level ? 0 : n, level ? n : 0, f);
 }
 
 template <class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosScratch(const Member &m, int level, size_t n)
@@ -165,6 +177,20 @@ template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosO
 #endif
   return p;
 }
+
+/* Scratch of a team in two parts, `own` and `apart` bytes: both of level 0, or what lies apart of level 1, or
+   both of that */
+template <size_t own, size_t apart, int threads> struct HopsKokkosRoom {
+  static constexpr int    level = HopsKokkosLevel(own, threads), far = HopsKokkosLevel(own + apart, threads);
+  static constexpr bool   split    = apart && level != far;
+  static constexpr size_t bytes[2] = {split ? own : (far ? 0 : own + apart), split ? apart : (far ? own + apart : 0)};
+
+  template <class T, class Member> KOKKOS_FORCEINLINE_FUNCTION static void Get(const Member &m, T **x, T **y)
+  {
+    *x = (T *)HopsKokkosOwnScratch<level>(m, split ? own : own + apart);
+    *y = split ? (T *)HopsKokkosScratch(m, 1, apart) : *x + own / sizeof(T);
+  }
+};
 
 /* Of so many lanes, of which registers must be had for so many teams at once, 0: for one. Without bounds
    Kokkos refuses teams that are too large for the registers that the compiler took */
@@ -222,16 +248,21 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
 template <class real, class F> struct HopsKokkosParts {
   typedef typename Kokkos::TeamPolicy<HopsKokkosExec>::member_type Member;
   typedef HopsKokkosTeam<Member, real, F::lanes, F::cells>         Team;
-  static constexpr size_t numbers = F::template Numbers<Team>(), bytes = Team::cells * numbers * sizeof(typename Team::Value);
-  static constexpr int    threads = F::lanes * F::cells, level = HopsKokkosLevel(bytes, threads);
-  typedef HopsKokkosPolicy<threads, HopsKokkosBlocks(F::blocks, threads, bytes)> Policy;
-  F                                                                              f;
+  typedef typename Team::Value                                     Value;
+  static constexpr size_t numbers = F::template Numbers<Team>(), apart = HopsLanesApart<F, Team>(0);
+  static constexpr int    threads = F::lanes * F::cells;
+  typedef HopsKokkosRoom<Team::cells * numbers * sizeof(Value), Team::cells * apart * sizeof(Value), threads> Room;
+  typedef HopsKokkosPolicy<threads, HopsKokkosBlocks(F::blocks, threads, Room::bytes[0])>                     Policy;
+  F                                                                                                           f;
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
     const Team team(m);
+    Value     *x, *y;
 
-    f(team, (typename Team::Value *)HopsKokkosOwnScratch<level>(m, bytes) + team.part() * numbers);
+    Room::Get(m, &x, &y);
+    if constexpr (apart) f(team, x + team.part() * numbers, y + team.part() * apart);
+    else f(team, x + team.part() * numbers);
   }
 };
 
@@ -273,7 +304,8 @@ struct HopsKokkosBack {
     typedef HopsKokkosParts<real, F> Run;
     constexpr int                    each = Run::Team::group * Run::Team::cells; /* of a team */
 
-    return HopsKokkosTeams<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::level, Run::bytes, Run{f});
+    return HopsKokkosTeamsOf<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::Room::bytes[0],
+                                                   Run::Room::bytes[1], Run{f});
   }
 
   static size_t MostScratch()

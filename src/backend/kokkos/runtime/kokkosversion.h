@@ -30,6 +30,14 @@ static constexpr bool              HopsKokkosOnHost = false;
   #error "hops works on Kokkos' Serial, Threads, OpenMP, Cuda and HIP: take a Kokkos for one of these"
 #endif
 
+/* The device has tensor cores of double precision as kernels know them. (Kokkos starts on no other device
+   than that it was built for) */
+#if defined(KOKKOS_ENABLE_CUDA) && defined(KOKKOS_ARCH_HOPPER90)
+static constexpr bool HopsKokkosTensor = true;
+#else
+static constexpr bool              HopsKokkosTensor = false;
+#endif
+
 /* PETSc's own Kokkos is this one */
 #if defined(PETSC_HAVE_KOKKOS)
   #if !PETSC_PKG_KOKKOS_VERSION_EQ(KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100)

@@ -98,10 +98,20 @@ HOPS_LANES_CONSTEXPR int HopsDerhamLayers(int P, int family, int dim, int terms,
          (all && (terms & HOPS_DERHAM_DERIV) ? HopsDerhamLayers(P, d, dim, HopsDerhamComponents(d, dim)) : 0);
 }
 
+/* Scratch of a cell: the lattice of its nodes, and the layers behind it */
+HOPS_LANES_CONSTEXPR int HopsDerhamNodes(int P, int family, int dim)
+{
+  return HopsDerhamLattice(P, family, dim, HopsDerhamComponents(family, dim));
+}
+
+HOPS_LANES_CONSTEXPR int HopsDerhamBuffers(int P, int Q, int family, int dim, int terms)
+{
+  return HopsDerhamLayers(P, family, dim, terms, true) * (dim == 3 ? Q : 1) * (Q | 1);
+}
+
 HOPS_LANES_CONSTEXPR int HopsDerhamScratch(int P, int Q, int family, int dim, int terms)
 {
-  return HopsDerhamLattice(P, family, dim, HopsDerhamComponents(family, dim)) +
-         HopsDerhamLayers(P, family, dim, terms, true) * (dim == 3 ? Q : 1) * (Q | 1);
+  return HopsDerhamNodes(P, family, dim) + HopsDerhamBuffers(P, Q, family, dim, terms);
 }
 
 HOPS_LANES_CONSTEXPR int HopsDerhamEntries(int P, int family, int dim)
@@ -538,28 +548,26 @@ HOPS_LANES_CONSTEXPR int HopsDerhamData(int Q, int family, int dim, int terms)
   return (n * (n + 1) / 2 + m * (m + 1) / 2) * HopsLanesPower(Q, dim);
 }
 
-/* mem: HopsDerhamScratch() values of this cell */
+/* HopsDerhamNodes() and HopsDerhamBuffers() values of this cell */
 template <int FAMILY, int TERMS, class Team, int P, int Q>
 HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> &tab, const HopsDerhamCells &a,
-                                 typename Team::Value *mem)
+                                 typename Team::Value *nodes, typename Team::Value *buffer)
 {
   typedef typename Team::Value V;
   constexpr bool               DERIV = (TERMS & HOPS_DERHAM_DERIV) != 0, MASS = (TERMS & HOPS_DERHAM_MASS) != 0;
   constexpr int    DF = HopsDerhamDerivative(FAMILY, 3), NC = HopsDerhamComponents(FAMILY, 3), ND = HopsDerhamComponents(DF, 3);
   constexpr int    DATA = HopsDerhamData(Q, FAMILY, 3, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 3, TERMS);
   const int        t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
-  const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 3);
-  const V *const   qd    = HopsLanesData<Team>(a.qdata, c, ALL);
-  V *const buffer        = mem + HopsDerhamLattice(P, FAMILY, 3, NC), *const dbuffer =
-                                                                 buffer +
-                                                                 HopsDerhamLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
-  const bool first = MASS && team.half() == 0, second = DERIV && team.half() == Team::halves - 1;
+  const int *const restr   = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 3);
+  const V *const   qd      = HopsLanesData<Team>(a.qdata, c, ALL);
+  V *const         dbuffer = buffer + HopsDerhamLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
+  const bool       first = MASS && team.half() == 0, second = DERIV && team.half() == Team::halves - 1;
 
-  HopsDerhamRead<P, FAMILY, 3>(team, a, c, restr, mem);
+  HopsDerhamRead<P, FAMILY, 3>(team, a, c, restr, nodes);
   team.Sync();
-  if (first) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 3, C>(tab, t, mem, buffer));
+  if (first) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 3, C>(tab, t, nodes, buffer));
   if constexpr (DERIV) {
-    if (second) HOPS_DERHAM_EACH(ND, HopsDerhamFirst<P, Q, FAMILY, true, 3, C>(tab, t, mem, dbuffer));
+    if (second) HOPS_DERHAM_EACH(ND, HopsDerhamFirst<P, Q, FAMILY, true, 3, C>(tab, t, nodes, dbuffer));
   }
   team.Sync();
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamSecond<P, Q, FAMILY, C, false>(tab, t, buffer));
@@ -574,7 +582,7 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamLast<P, Q, FAMILY, 3, C>(tab, t, buffer));
   if (second) HOPS_DERHAM_EACH(ND, HopsDerhamLast<P, Q, DF, 3, C>(tab, t, dbuffer));
   team.Sync();
-  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 3, TERMS>(team, a, c, restr, mem, buffer);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 3, TERMS>(team, a, c, restr, nodes, buffer);
 }
 
 /* 2D: Q lanes for a cell */
@@ -584,22 +592,21 @@ template <int Q> struct HopsDerhamLaunch2 {
 
 template <int FAMILY, int TERMS, class Team, int P, int Q>
 HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> &tab, const HopsDerhamCells &a,
-                                 typename Team::Value *mem)
+                                 typename Team::Value *nodes, typename Team::Value *buffer)
 {
   typedef typename Team::Value V;
   constexpr bool               DERIV = (TERMS & HOPS_DERHAM_DERIV) != 0, MASS = (TERMS & HOPS_DERHAM_MASS) != 0;
   constexpr int                NC = HopsDerhamComponents(FAMILY, 2);
   constexpr int    DATA = HopsDerhamData(Q, FAMILY, 2, TERMS & HOPS_DERHAM_DERIV), ALL = HopsDerhamData(Q, FAMILY, 2, TERMS);
   const int        t = team.lane(), cell = team.cell(a.first), c = HopsLanesClip<Team>(a, cell);
-  const int *const restr = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 2);
-  const V *const   qd    = HopsLanesData<Team>(a.qdata, c, ALL);
-  V *const buffer        = mem + HopsDerhamLattice(P, FAMILY, 2, NC), *const dbuffer =
-                                                                 buffer + HopsDerhamLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
+  const int *const restr   = a.restr + (size_t)c * HopsDerhamEntries(P, FAMILY, 2);
+  const V *const   qd      = HopsLanesData<Team>(a.qdata, c, ALL);
+  V *const         dbuffer = buffer + HopsDerhamLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
 
-  HopsDerhamRead<P, FAMILY, 2>(team, a, c, restr, mem);
+  HopsDerhamRead<P, FAMILY, 2>(team, a, c, restr, nodes);
   team.Sync();
-  if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 2, C>(tab, t, mem, buffer));
-  if constexpr (DERIV) HopsDerhamFirst<P, Q, FAMILY, true, 2, 0>(tab, t, mem, dbuffer);
+  if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 2, C>(tab, t, nodes, buffer));
+  if constexpr (DERIV) HopsDerhamFirst<P, Q, FAMILY, true, 2, 0>(tab, t, nodes, dbuffer);
   team.Sync();
   if (MASS) HopsDerhamPoints<Team, FAMILY, 2>(tab, t, buffer, qd + DATA);
   if (DERIV) HopsDerhamPoints<Team, HOPS_DERHAM_L2, 2>(tab, t, dbuffer, qd);
@@ -607,5 +614,5 @@ HOPS_LANES void HopsDerhamApply2(const Team &team, const HopsDerhamTables<P, Q> 
   if (MASS) HOPS_DERHAM_EACH(NC, HopsDerhamLast<P, Q, FAMILY, 2, C>(tab, t, buffer));
   if (DERIV) HopsDerhamLast<P, Q, HOPS_DERHAM_L2, 2, 0>(tab, t, dbuffer);
   team.Sync();
-  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 2, TERMS>(team, a, c, restr, mem, buffer);
+  if (Team::group > 1 || cell < HopsLanesEnd<Team>(a)) HopsDerhamWrite<P, Q, FAMILY, 2, TERMS>(team, a, c, restr, nodes, buffer);
 }

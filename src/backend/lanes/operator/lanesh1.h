@@ -55,23 +55,6 @@ HOPS_LANES real HopsH1Point(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cel
   else return (real)HopsLoad(a.z + i);
 }
 
-/* 1/x to rounding, for normal x */
-template <class V> HOPS_LANES V HopsInverseOf(V x)
-{
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(V) == sizeof(float)) return __frcp_rn(x);
-  else {
-    double r;
-
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-    r *= 2 - x * r;
-    return r * (2 - x * r);
-  }
-#else
-  return 1 / x;
-#endif
-}
-
 /* E-vector of a cell from (ADD: into) the nodes' cube, rows of P|1. All indices first, then all values: their
    latencies overlap */
 template <int P, int NN, bool ADD, class Team, class real>

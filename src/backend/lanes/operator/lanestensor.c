@@ -285,7 +285,7 @@ static PetscErrorCode HopsLanesTensorSetBlocks(HopsTensorOperator A, PetscInt nb
 
 /* ---- Launches ---- */
 
-/* Has a team so much scratch of its own? */
+/* Has a team so much scratch, of its own where the kernel is to be worth it? */
 static PetscErrorCode FindOwn(HopsLanesTensor k, bool fixed, int *teams, PetscBool *own)
 {
   size_t bytes = 0;
@@ -293,6 +293,7 @@ static PetscErrorCode FindOwn(HopsLanesTensor k, bool fixed, int *teams, PetscBo
   PetscFunctionBegin;
   for (int t = 0; t < 2; t++) bytes = PetscMax(bytes, HopsLanesTensorBytes(&k->args[t], fixed, k->kernels->group));
   PetscCall((*k->kernels->GetSizes)(bytes, teams, own));
+  if (fixed && k->kernels->MostScratch && bytes <= (*k->kernels->MostScratch)()) *own = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

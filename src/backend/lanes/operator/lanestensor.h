@@ -118,6 +118,8 @@ typedef struct {
   int                   lanes, facelanes; /* of a team at most: cells, faces */
   /* teams of a launch with so much scratch each; is it their own? */
   PetscErrorCode (*GetSizes)(size_t bytes, int *teams, PetscBool *own);
+  /* bytes that teams of kernels which know all sizes can have, in whatever memory; NULL: their own alone */
+  size_t (*MostScratch)(void);
   HopsLanesTensorLaunch fixed[HOPS_TENSOR_MOST_POINTS + 1]; /* that know all sizes, by points per direction; NULL: none */
   HopsLanesTensorLaunch generic;
   PetscErrorCode (*Diagonal)(const HopsLanesTensorDiagonalArgs *, int lanes, int teams);

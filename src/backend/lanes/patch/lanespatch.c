@@ -61,7 +61,7 @@ static PetscErrorCode SweepFactors(HopsLanesPatches k, HopsPatches pt, PetscInt 
   }
   PetscCall(HopsLanesNumbersToBack(k->kernels->backend, n, k->set->single, h, &k->values));
   k->head.info.bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
-  if (k->set->packed) PetscCall((*k->kernels->PackSweep)(pt, h, at, tat, &k->packed, &k->head.info.bytes));
+  if (k->set->packed) PetscCall(HopsLanesPackSweep(k->kernels, pt, h, at, tat, &k->packed, &k->head.info.bytes));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -290,7 +290,7 @@ static PetscErrorCode SetName(HopsLanesPatches k, PetscBool single)
     nkernels += (int)k->set->runs[i].n;
     if (k->set->runs[i].kind != HOPS_LANES_PATCH_CUBE) continue;
     ncubes += (int)k->set->runs[i].n;
-    if (k->set->packed && (*k->kernels->OnTensor)(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
+    if (k->set->packed && HopsLanesOnTensor(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
   }
   PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of patches specialised",
                           k->kernels->backend->name, single ? "single" : "double",

@@ -12,7 +12,7 @@
 */
 typedef struct {
   int    estart, esize[3], f[3];
-  int    t[3];      /* as PackSweep() has them */
+  int    t[3];      /* as HopsLanesPackSweep() has them */
   double s5, omega; /* HopsPatches' scale[5], and the factor of the correction: scale[4] times it */
 } HopsLanesSweepRecord;
 
@@ -47,13 +47,8 @@ struct _HopsLanesPatchKernels {
                           void *z);
   /* teams of a launch of plain sweeps whose scratch lies in the back end's memory */
   PetscErrorCode (*SweepTeams)(int *);
-  /* kernels on tensor cores, NULL: none. Is this size of cubes applied there? S^T and S of each factor as
-     they are read, at[nfactors] where they begin; what sweeps need beside, of factors h[at[i]] as above.
-     *packed is the back end's, NULL where the device or the precision has none */
-  PetscBool (*OnTensor)(int size);
-  PetscErrorCode (*PackSet)(const HopsLanesPatchInput *, PetscInt at[], double **packed, PetscLogDouble *bytes);
-  PetscErrorCode (*PackSweep)(HopsPatches, const double h[], const PetscInt at[], PetscInt tat[], double **packed,
-                              PetscLogDouble *bytes);
+  /* NULL: kernels on tensor cores are not here. Has the device them, in double precision? */
+  PetscErrorCode (*HasTensor)(PetscBool *);
   /* a class of cubes (group 2 and above), NULL: none. A, M: [2p+1][2p+1] of the two cells of a patch, rows
      inside; d and m: coefficients; flops of a patch */
   PetscErrorCode (*ClassCreate)(PetscInt p, const PetscReal A[], const PetscReal M[], const PetscReal d[], PetscReal m,
@@ -62,5 +57,17 @@ struct _HopsLanesPatchKernels {
 };
 
 EXTERN_C_BEGIN
+/* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where
+   they are faster */
+PETSC_INTERN int HopsLanesPatchTensor;
+/* Are cubes of this size solved there? */
+PETSC_INTERN PetscBool HopsLanesOnTensor(int size);
+/* S^T and S of each factor as kernels on tensor cores read them, at[nfactors] where they begin; what sweeps
+   need beside, of factors h[at[i]] as above. *packed is the back end's, NULL where the device or the
+   precision has none */
+PETSC_INTERN PetscErrorCode HopsLanesPackSet(const HopsLanesPatchKernels *, const HopsLanesPatchInput *, PetscInt at[],
+                                             double **packed, PetscLogDouble *bytes);
+PETSC_INTERN PetscErrorCode HopsLanesPackSweep(const HopsLanesPatchKernels *, HopsPatches, const double h[], const PetscInt at[],
+                                               PetscInt tat[], double **packed, PetscLogDouble *bytes);
 PETSC_INTERN PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *, HopsPatches, PetscDataType, HopsPatchSmoother *);
 EXTERN_C_END

@@ -168,7 +168,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   PetscCall(PetscMalloc3(in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
   PetscCall(Launches(in, s));
   PetscCall(Factors(in, at, s));
-  if (kernels->PackSet) PetscCall((*kernels->PackSet)(in, tat, &s->packed, &s->bytes));
+  PetscCall(HopsLanesPackSet(kernels, in, tat, &s->packed, &s->bytes));
   PetscCall(Condensed(in, s));
   for (int r = 0; r < s->nruns; ++r) {
     HopsLanesPatchRun *run = s->runs + r;

@@ -43,7 +43,7 @@ typedef struct {
 /* A patch where the back end works */
 typedef struct {
   int    start, size[3], f[3]; /* f: of S with rows of an even length, then lambda */
-  int    t[3];                 /* of S^T and S as PackSet() has them */
+  int    t[3];                 /* of S^T and S as HopsLanesPackSet() has them */
   double scale[5];
   size_t dense; /* where the inverse begins; a condensed patch's number */
 } HopsLanesPatchRecord;
@@ -77,7 +77,7 @@ struct _HopsLanesPatchSet {
   int                         *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
   unsigned char               *dist;
   void                        *values;
-  double                      *packed; /* S^T and S of each factor for tensor cores, or NULL: PackSet() */
+  double                      *packed; /* S^T and S of each factor for tensor cores, or NULL */
   double                      *inv;
   HopsPatchCondensed          *cond; /* the inverses of condensed patches are `schur`, which is the caller's */
   double                      *schur;

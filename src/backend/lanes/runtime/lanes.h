@@ -30,7 +30,9 @@
     Parts<real>(name, n, f)        f(team, scratch) for n parts of F::lanes lanes, F::cells of which make a
                                    team and meet where one calls Sync(); F::blocks teams should fit at once.
                                    On a host a part is Team::group of the n. team.cell(0) says which (perhaps
-                                   none of the n); scratch has F::Numbers<Team>() values of its own
+                                   none of the n); scratch has F::Numbers<Team>() values of its own. Where F
+                                   has Apart<Team>(): f(team, scratch, apart), with so many values more, in
+                                   slower memory where a team has no room for both
     Each(name, n, f)               f(i) for i < n
     Set(p, byte, n)                n bytes at p become `byte`
     Scan(n, x)                     x[n + 1] counts, of which the last is overwritten: their sums before each
@@ -117,6 +119,14 @@ HOPS_LANES int HopsLanesAny(int bits)
 {
   for (int o = HOPS_LANES_ROW / 2; o; o /= 2) bits |= HopsLanesOther(bits, o);
   return bits;
+}
+
+/* Sync() of a row alone */
+HOPS_LANES void HopsLanesMeet()
+{
+#if defined(__CUDA_ARCH__)
+  __syncwarp();
+#endif
 }
 
 /* A value of a team: of[g] of each of its lanes' numbers */
@@ -246,6 +256,23 @@ HOPS_LANES int HopsMax(int a, int b)
   return a > b ? a : b;
 }
 
+/* 1/x to rounding, for normal x */
+template <class V> HOPS_LANES V HopsInverseOf(V x)
+{
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(V) == sizeof(float)) return __frcp_rn(x);
+  else {
+    double r;
+
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    r *= 2 - x * r;
+    return r * (2 - x * r);
+  }
+#else
+  return 1 / x;
+#endif
+}
+
 /* blocks of a functor, 0 where it has none */
 template <class F> static constexpr auto HopsLanesBlocks(int) -> decltype(F::blocks)
 {
@@ -266,6 +293,17 @@ template <class F> static constexpr auto HopsLanesIndexed(int) -> decltype(F::in
 template <class F> static constexpr bool HopsLanesIndexed(...)
 {
   return false;
+}
+
+/* Apart<Team>() of a functor, 0 where it has none */
+template <class F, class Team> HOPS_LANES_CONSTEXPR auto HopsLanesApart(int) -> decltype(F::template Apart<Team>())
+{
+  return F::template Apart<Team>();
+}
+
+template <class F, class Team> HOPS_LANES_CONSTEXPR int HopsLanesApart(...)
+{
+  return 0;
 }
 
 /* n^d, d = 1 to 3 */

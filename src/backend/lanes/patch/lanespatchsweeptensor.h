@@ -1,29 +1,28 @@
 /*
-  Fused sweeps of 3D cubes (cudapatchpcsweep.cu) on tensor cores, in double precision (cudapatchtensor.cuh). W
-  warps work on a patch and take every W-th 16 lines; a block has G patches. In each direction the modes, or
+  Fused sweeps of 3D cubes on tensor cores, in double precision (lanespatchtensor.h). W warps work on a patch
+  and take every W-th 16 lines; a team has G patches. In each direction the modes, or
   the nodes inside, come first, then the two ends; S^T is a product of n entries, [S E] and T are of n + 2.
 */
 #pragma once
-#include <backend/cuda/operator/cudah1.cuh>
-#include <backend/lanes/patch/lanespatchsweep.h>
-#include "cudapatchtensor.cuh"
+#include "lanespatchsweep.h"
+#include "lanespatchtensor.h"
 
 template <int n_, int W_, int G_, int registers> struct HopsSweepTensorSizes {
   static constexpr int n = n_, N = n + 2, W = W_, G = G_, threads = 32 * W * G;
   /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
   static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N;
-  static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
+  static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N;
   static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
 /* node of a place: inside first, then the ends */
-template <int N> __device__ __forceinline__ int HopsSweepNode(int place)
+template <int N> HOPS_LANES int HopsSweepNode(int place)
 {
   return place < N - 2 ? place + 1 : (place == N - 2 ? 0 : N - 1);
 }
 
 /* A warp of those of a patch, and where it is. Between its steps those of a patch meet */
-template <class L> struct HopsSweepWarp {
+template <class L, class Team> struct HopsSweepWarp {
   using Dual             = HopsTensorProduct<L::n, L::n>;
   using Full             = HopsTensorProduct<L::N, L::n>;
   static constexpr int n = L::n, N = L::N, R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, FR = L::FR, FS = L::FS, W = L::W;
@@ -35,35 +34,38 @@ template <class L> struct HopsSweepWarp {
   const HopsLanesPatchRecord  &p;
   const HopsLanesSweepRecord  &sw;
   double                      *cube, *F;
-  int                          g, t, w;
+  const Team                  &team;
+  int                          lane, g, t, w;
   bool                         in; /* there is such a patch */
 
-  __device__ __forceinline__ HopsSweepWarp(const HopsSweepArgs<double> &args, double *shared, int patch, int lane, int warp)
-      : a(args), p(args.patches[min(patch, args.n - 1)]), sw(args.sweep[min(patch, args.n - 1)]), cube(shared), F(shared + PS * N),
-        g(lane / 4), t(lane % 4), w(warp), in(patch < args.n)
+  /* divisions without a sign leave the ranges known, and half of the branches unmade */
+  HOPS_LANES HopsSweepWarp(const Team &team_, const HopsSweepArgs<double> &args, int patch, double *cube_, double *F_)
+      : a(args), p(args.patches[HopsMin(patch, args.n - 1)]), sw(args.sweep[HopsMin(patch, args.n - 1)]), cube(cube_), F(F_),
+        team(team_), lane((unsigned)team_.lane() % 32), g((unsigned)lane / 4), t((unsigned)lane % 4),
+        w((unsigned)team_.lane() / 32 % W), in(patch < args.n)
   {
   }
 
   /* those of the patch alone where they are one warp */
-  static __device__ __forceinline__ void Sync()
+  HOPS_LANES void Sync() const
   {
-    if (W == 1) __syncwarp();
-    else __syncthreads();
+    if (W == 1) HopsLanesMeet();
+    else team.Sync();
   }
 
   /* in round j, if that is the last one of `lines` lines, this warp has none of them */
-  __device__ __forceinline__ bool None(int j, int lines) const
+  HOPS_LANES bool None(int j, int lines) const
   {
     return 16 * W * (j + 1) > lines && 16 * (w + W * j) >= lines;
   }
 
-  __device__ __forceinline__ int Line(int j, int h) const
+  HOPS_LANES int Line(int j, int h) const
   {
     return 16 * (w + W * j) + g + 8 * h;
   }
 
   /* of this thread's entries in lines of z */
-  __device__ __forceinline__ void Unknowns(int id[own][ns][2]) const
+  HOPS_LANES void Unknowns(int id[own][ns][2]) const
   {
 #pragma unroll
     for (int j = 0; j < own; j++)
@@ -75,16 +77,16 @@ template <class L> struct HopsSweepWarp {
             in && Line(j, h) < L::inner && 4 * s + t < n ? a.idx[p.start + Line(j, h) + L::inner * (4 * s + t)] : a.none;
   }
 
-  __device__ __forceinline__ void Read(int id[own][ns][2]) const;
-  __device__ __forceinline__ void AlongY() const;
-  __device__ __forceinline__ void AlongX() const;
-  __device__ __forceinline__ void BackInY() const;
-  __device__ __forceinline__ void BackInZ(const int id[own][ns][2]) const;
+  HOPS_LANES void Read(int id[own][ns][2]) const;
+  HOPS_LANES void AlongY() const;
+  HOPS_LANES void AlongX() const;
+  HOPS_LANES void BackInY() const;
+  HOPS_LANES void BackInZ(const int id[own][ns][2]) const;
 };
 
 /* What is read; to modes in z; and faces to modes in the first of their directions: 2d and 2d+1 lie across
    direction d, and have the others in ascending order */
-template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::Read(int id[own][ns][2]) const
+template <class L, class Team> HOPS_LANES void HopsSweepWarp<L, Team>::Read(int id[own][ns][2]) const
 {
   int    fid[faces][Ns][2];
   double x[own][ns][2], f[faces][Ns][2], y[nt][4];
@@ -97,7 +99,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::Read(int id
 
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      const int l = min(first + g + 8 * h, L::pair - 1), e = l / N, other = HopsSweepNode<N>(l - e * N), end = e ? N - 1 : 0;
+      const int l = HopsMin(first + g + 8 * h, L::pair - 1), e = l / N, other = HopsSweepNode<N>(l - e * N), end = e ? N - 1 : 0;
       const int node = sw.estart + (d == 0 ? end + N * N * other : (d == 1 ? N * (end + N * other) : N * (other + N * end)));
 
 #pragma unroll
@@ -105,7 +107,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::Read(int id
         fid[j][s][h] = d < 3 && 4 * s + t < N ? a.eidx[node + HopsSweepNode<N>(4 * s + t) * (d == 0 ? N : 1)] : a.none;
     }
   }
-  B.Get(a.packed + sw.t[2]);
+  B.Get(a.packed + sw.t[2], lane);
 #pragma unroll
   for (int j = 0; j < own; j++)
 #pragma unroll
@@ -132,7 +134,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::Read(int id
     Full      C;
 
     if (tile >= 3 * ptiles) break;
-    C.Get(a.packed + sw.t[d == 0 ? 1 : 0] + Dual::size + Full::size);
+    C.Get(a.packed + sw.t[d == 0 ? 1 : 0] + Dual::size + Full::size, lane);
     C.Apply(f[j], y);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -153,18 +155,20 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::Read(int id
 }
 
 /* To modes in y, and faces in their second direction */
-template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongY() const
+template <class L, class Team> HOPS_LANES void HopsSweepWarp<L, Team>::AlongY() const
 {
   double x[own][ns][2], f[faces][Ns][2], y[nt][4];
   Dual   B;
-  auto   at   = [&](int j, int h) { return cube + min(Line(j, h), L::inner - 1) % n + PS * (min(Line(j, h), L::inner - 1) / n); };
-  auto   face = [&](int j, int h) {
-    const int tile = w + W * j, d = tile / ptiles, l = min(16 * (tile - d * ptiles) + g + 8 * h, L::pair - 1);
+  auto   at = [&](int j, int h) {
+    return cube + HopsMin(Line(j, h), L::inner - 1) % n + PS * (HopsMin(Line(j, h), L::inner - 1) / n);
+  };
+  auto face = [&](int j, int h) {
+    const int tile = w + W * j, d = tile / ptiles, l = HopsMin(16 * (tile - d * ptiles) + g + 8 * h, L::pair - 1);
 
     return F + 2 * d * FS + FS * (l / N) + l % N;
   };
 
-  B.Get(a.packed + sw.t[1]);
+  B.Get(a.packed + sw.t[1], lane);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     if (!None(j, L::inner)) HopsTensorGet<n>(at(j, 0), at(j, 1), RS, t, x[j]);
@@ -185,14 +189,14 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongY() co
     Full      C;
 
     if (tile >= 3 * ptiles) break;
-    C.Get(a.packed + sw.t[d == 2 ? 1 : 2] + Dual::size + Full::size);
+    C.Get(a.packed + sw.t[d == 2 ? 1 : 2] + Dual::size + Full::size, lane);
     C.Apply(f[j], y);
     HopsTensorPut<n>(y, l < L::pair, l + 8 < L::pair, face(j, 0), face(j, 1), FR, t);
   }
 }
 
 /* To modes in x, the solution there, and back to nodes in x */
-template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() const
+template <class L, class Team> HOPS_LANES void HopsSweepWarp<L, Team>::AlongX() const
 {
   const double *value = (const double *)a.values, *vx = value + sw.f[0], *vy = value + sw.f[1], *vz = value + sw.f[2];
   const double  s0 = p.scale[0], s1 = p.scale[1], s2 = p.scale[2], inv5 = HopsInverseOf<double>(sw.s5);
@@ -200,11 +204,11 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
   Dual          B;
   Full          C;
 
-  B.Get(a.packed + sw.t[0]);
-  C.Get(a.packed + sw.t[0] + Dual::size);
+  B.Get(a.packed + sw.t[0], lane);
+  C.Get(a.packed + sw.t[0] + Dual::size, lane);
 #pragma unroll
   for (int s = 0; s < ns; s++) {
-    const int i = min(4 * s + t, n - 1);
+    const int i = HopsMin(4 * s + t, n - 1);
 
     lx[s]    = s0 * vx[n * R + i];
     ax[s][0] = s0 * vx[oalpha + i];
@@ -217,7 +221,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
     if (None(j, L::inner)) break;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      const int l = min(Line(j, h), L::inner - 1);
+      const int l = HopsMin(Line(j, h), L::inner - 1);
 
       at[h] = cube + RS * (l % n) + PS * (l / n);
     }
@@ -226,7 +230,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
     HopsTensorTurn<N, n>(y, x);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      const int    l = min(Line(j, h), L::inner - 1), Y = l % n, Z = l / n;
+      const int    l = HopsMin(Line(j, h), L::inner - 1), Y = l % n, Z = l / n;
       const double lambda = p.scale[3] + s1 * vy[n * R + Y] + s2 * vz[n * R + Z], x0 = F[Y + FR * Z], x1 = F[FS + Y + FR * Z];
       const double ay0 = s1 * vy[oalpha + Y], ay1 = s1 * vy[oalpha + n + Y], az0 = s2 * vz[oalpha + Z],
                    az1 = s2 * vz[oalpha + n + Z];
@@ -256,7 +260,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
     if (None(j, L::ends)) break;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      const int     l = min(Line(j, h), L::ends - 1), r = l - 2 * N;
+      const int     l = HopsMin(Line(j, h), L::ends - 1), r = l - 2 * N;
       const int     Y = r < 0 ? l % N : n + r / n, Z = r < 0 ? n + l / N : r % n;
       const double *from = r < 0 ? F + (4 + Z - n) * FS + FR * Y : F + (2 + Y - n) * FS + FR * Z;
 
@@ -274,13 +278,15 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
 }
 
 /* Back to nodes in y, also on the ends of z */
-template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::BackInY() const
+template <class L, class Team> HOPS_LANES void HopsSweepWarp<L, Team>::BackInY() const
 {
   double x[mixed][Ns][2], y[nt][4];
   Full   B;
-  auto   at = [&](int j, int h) { return cube + min(Line(j, h), L::mixed - 1) % n + PS * (min(Line(j, h), L::mixed - 1) / n); };
+  auto   at = [&](int j, int h) {
+    return cube + HopsMin(Line(j, h), L::mixed - 1) % n + PS * (HopsMin(Line(j, h), L::mixed - 1) / n);
+  };
 
-  B.Get(a.packed + sw.t[1] + Dual::size);
+  B.Get(a.packed + sw.t[1] + Dual::size, lane);
 #pragma unroll
   for (int j = 0; j < mixed; j++) {
     if (!None(j, L::mixed)) HopsTensorGet<N>(at(j, 0), at(j, 1), RS, t, x[j]);
@@ -294,14 +300,16 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::BackInY() c
 }
 
 /* Back to nodes in z, which are those that `id` names */
-template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::BackInZ(const int id[own][ns][2]) const
+template <class L, class Team> HOPS_LANES void HopsSweepWarp<L, Team>::BackInZ(const int id[own][ns][2]) const
 {
   const double omega = sw.omega;
   double       x[own][Ns][2], y[nt][4];
   Full         B;
-  auto at = [&](int j, int h) { return cube + min(Line(j, h), L::inner - 1) % n + RS * (min(Line(j, h), L::inner - 1) / n); };
+  auto         at = [&](int j, int h) {
+    return cube + HopsMin(Line(j, h), L::inner - 1) % n + RS * (HopsMin(Line(j, h), L::inner - 1) / n);
+  };
 
-  B.Get(a.packed + sw.t[2] + Dual::size);
+  B.Get(a.packed + sw.t[2] + Dual::size, lane);
 #pragma unroll
   for (int j = 0; j < own; j++) {
     if (!None(j, L::inner)) HopsTensorGet<N>(at(j, 0), at(j, 1), PS, t, x[j]);
@@ -322,22 +330,58 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::BackInZ(con
   }
 }
 
-template <class L> __global__ void __launch_bounds__(L::threads, L::blocks) HopsSweepTensor(const HopsSweepArgs<double> a)
-{
-  using Warp = HopsSweepWarp<L>;
-  extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     slot = threadIdx.x / (32 * L::W);
-  const Warp warp(a, (double *)raw + slot * L::patch, blockIdx.x * L::G + slot, threadIdx.x % 32, threadIdx.x / 32 % L::W);
-  int        id[Warp::own][Warp::ns][2];
+template <class L> struct HopsSweepTensor {
+  static constexpr int  lanes = 32 * L::W, cells = L::G, blocks = L::blocks;
+  HopsSweepArgs<double> a;
 
-  warp.Read(id);
-  Warp::Sync();
-  warp.AlongY();
-  Warp::Sync();
-  warp.AlongX();
-  Warp::Sync();
-  warp.BackInY();
-  warp.Unknowns(id);
-  Warp::Sync();
-  warp.BackInZ(id);
-}
+  template <class Team> HOPS_LANES_CONSTEXPR static int Numbers()
+  {
+    return L::PS * L::N;
+  }
+
+  template <class Team> HOPS_LANES_CONSTEXPR static int Apart()
+  {
+    return 6 * L::FS;
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *cube, double *F) const
+  {
+    using Warp = HopsSweepWarp<L, Team>;
+    const Warp warp(team, a, team.cell(0), cube, F);
+    int        id[Warp::own][Warp::ns][2];
+
+    warp.Read(id);
+    warp.Sync();
+    warp.AlongY();
+    warp.Sync();
+    warp.AlongX();
+    warp.Sync();
+    warp.BackInY();
+    warp.Unknowns(id);
+    warp.Sync();
+    warp.BackInZ(id);
+  }
+};
+
+/* As HopsLanesPatchSweep asks for it */
+template <class Back> struct HopsSweepOnTensor {
+  template <class Args> static PetscErrorCode Cubes(const Args &a, const HopsLanesPatchRun *run, bool *done)
+  {
+    PetscFunctionBegin;
+    if (!a.packed || !HopsLanesPatchTensor) PetscFunctionReturn(PETSC_SUCCESS);
+      /* as measured to be fastest on an H100 */
+#define SWEEP_TENSOR(SIZE, ...) \
+  if (run->size == SIZE) { \
+    PetscCall( \
+      (Back::template Parts<double>("HopsSweepTensor", a.n, HopsSweepTensor<HopsSweepTensorSizes<SIZE, __VA_ARGS__>>{a}))); \
+    *done = true; \
+  }
+    SWEEP_TENSOR(5, 1, 4, 128)
+    SWEEP_TENSOR(7, 2, 2, 128)
+    SWEEP_TENSOR(9, 6, 1, 80)
+    SWEEP_TENSOR(11, 4, 1, 168)
+    SWEEP_TENSOR(13, 6, 1, 168)
+    SWEEP_TENSOR(15, 8, 1, 128)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};

@@ -12,29 +12,28 @@
   reverse: so neither reading nor writing has bank conflicts, but where lines begin a new row.
 */
 #pragma once
-#include "cudapatchpack.h"
+#include <backend/lanes/runtime/lanes.h>
+#include "lanespatchpack.h"
 
 /* K entries of a line to n results */
 template <int K, int n> struct HopsTensorProduct {
-  static constexpr int steps = (K + 3) / 4, tiles = (n + 7) / 8, size = HOPS_CUDA_TENSOR_SIZE(K, n);
+  static constexpr int steps = (K + 3) / 4, tiles = (n + 7) / 8, size = HOPS_LANES_TENSOR_SIZE(K, n);
   double               b[(steps * tiles + 1) / 2 * 2];
 
-  /* what HopsCudaTensorPack() wrote */
-  __device__ __forceinline__ void Get(const double *packed)
+  /* what HopsLanesTensorPack() wrote */
+  HOPS_LANES void Get(const double *packed, int lane)
   {
-    const double2 *from = (const double2 *)packed + threadIdx.x % 32;
-
 #pragma unroll
     for (int e = 0; e < (steps * tiles + 1) / 2; e++) {
-      const double2 v = __ldg(from + 32 * e);
+      const HopsPair<double> v = HopsLoadPair(packed + 2 * (lane + 32 * e));
 
-      b[2 * e]     = v.x;
-      b[2 * e + 1] = v.y;
+      b[2 * e]     = v.a;
+      b[2 * e + 1] = v.b;
     }
   }
 
   /* c[tile] = left operand times B's tile */
-  __device__ __forceinline__ void Apply(const double a[][2], double c[][4]) const
+  HOPS_LANES void Apply(const double a[][2], double c[][4]) const
   {
 #pragma unroll
     for (int j = 0; j < tiles; j++) {
@@ -53,8 +52,8 @@ template <int K, int n> struct HopsTensorProduct {
   }
 
 private:
-#if __CUDA_ARCH__ >= 900
-  static __device__ __forceinline__ void Multiply16(const double a[][2], const double b[], double c[4])
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  HOPS_LANES static void Multiply16(const double a[][2], const double b[], double c[4])
   {
     asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, "
         "{%0,%1,%2,%3};"
@@ -62,37 +61,27 @@ private:
         : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(a[2][0]), "d"(a[2][1]), "d"(a[3][0]), "d"(a[3][1]), "d"(b[0]),
           "d"(b[1]), "d"(b[2]), "d"(b[3]));
   }
-  static __device__ __forceinline__ void Multiply8(const double a[][2], const double b[], double c[4])
+  HOPS_LANES static void Multiply8(const double a[][2], const double b[], double c[4])
   {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(b[0]), "d"(b[1]));
   }
-  static __device__ __forceinline__ void Multiply4(const double a[][2], const double b[], double c[4])
+  HOPS_LANES static void Multiply4(const double a[][2], const double b[], double c[4])
   {
     asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0][0]), "d"(a[0][1]), "d"(b[0]));
   }
-#else /* never run: HopsCudaPatchSet asks the device */
-  static __device__ __forceinline__ void Multiply16(const double[][2], const double[], double[4])
-  {
-    __trap();
-  }
-  static __device__ __forceinline__ void Multiply8(const double[][2], const double[], double[4])
-  {
-    __trap();
-  }
-  static __device__ __forceinline__ void Multiply4(const double[][2], const double[], double[4])
-  {
-    __trap();
-  }
+#else /* never run: HopsLanesPatchKernels' HasTensor() */
+  HOPS_LANES static void Multiply16(const double[][2], const double[], double[4]) {}
+  HOPS_LANES static void Multiply8(const double[][2], const double[], double[4]) {}
+  HOPS_LANES static void Multiply4(const double[][2], const double[], double[4]) {}
 #endif
 };
 
 /* Entries of a line at `line` and at distance `stride` in shared memory; those from K on are zero */
-template <int K>
-__device__ __forceinline__ void HopsTensorGet(const double *line0, const double *line1, int stride, int t, double a[][2])
+template <int K> HOPS_LANES void HopsTensorGet(const double *line0, const double *line1, int stride, int t, double a[][2])
 {
 #pragma unroll
   for (int s = 0; s < (K + 3) / 4; s++) {
@@ -107,10 +96,9 @@ __device__ __forceinline__ void HopsTensorGet(const double *line0, const double 
 /* By the whole warp, after a product: lanes without a line have read another's, in vain, before the product;
    racecheck does not know that all lanes meet in one */
 template <int n>
-__device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride,
-                                              int t)
+HOPS_LANES void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride, int t)
 {
-  __syncwarp();
+  HopsLanesMeet();
 #pragma unroll
   for (int s = 0; s < (n + 3) / 4; s++) {
     const int  k  = 4 * s + t;
@@ -122,7 +110,7 @@ __device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, boo
 }
 
 /* n results as the first entries of left operands with K entries, the others zero */
-template <int K, int n> __device__ __forceinline__ void HopsTensorTurn(const double c[][4], double a[][2])
+template <int K, int n> HOPS_LANES void HopsTensorTurn(const double c[][4], double a[][2])
 {
 #pragma unroll
   for (int s = 0; s < (K + 3) / 4; s++) {
