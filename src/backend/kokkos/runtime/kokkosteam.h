@@ -276,6 +276,16 @@ struct HopsKokkosBack {
     return HopsKokkosTeams<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::level, Run::bytes, Run{f});
   }
 
+  static PetscErrorCode GetThreads(int *n)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *n = (int)exec->concurrency();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static size_t MostScratch()
   {
     return (size_t)Kokkos::TeamPolicy<HopsKokkosExec>::scratch_size_max(1) - HOPS_KOKKOS_ALIGN;

@@ -14,6 +14,18 @@ HOPS_LANES int CellOf(const HopsLanesLORMesh &m, int e)
   return CellOf(e, m.perentry);
 }
 
+/* Do places lie by entries of restr? By cells a host reads all of them, but for those of ghosts' rows */
+HOPS_LANES_CONSTEXPR bool PlaceByEntry(const HopsLORRows &rows)
+{
+  return HopsLanesOf(2) == 1 && rows.first == 0;
+}
+
+/* Where those of entry m.entry[k] lie */
+template <class Mesh> HOPS_LANES int PlaceKey(const Mesh &m, const HopsLORRows &rows, int k)
+{
+  return PlaceByEntry(rows) ? m.entry[k] : k;
+}
+
 /* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b,
    -a+b, -a-b */
 template <int DIM, bool MIXED> struct Star {

@@ -180,7 +180,13 @@ HOPS_LANES double HopsCurlFlip(double x, int flip)
 #if defined(__CUDA_ARCH__)
   return __hiloint2double(__double2hiint(x) ^ (flip & 0x80000000), __double2loint(x));
 #else
-  return flip < 0 ? -x : x;
+  union {
+    double             x;
+    unsigned long long bits;
+  } u = {x};
+
+  u.bits ^= (unsigned long long)(flip & 0x80000000) << 32;
+  return u.x;
 #endif
 }
 

@@ -168,7 +168,7 @@ template <bool COUPLED> struct HopsCurlCount {
             }
           }
           count[i] = len;
-          word.Store(rows, kc + t);
+          word.Store(rows, PlaceKey(m, rows, kc + t));
         }
         if (!team.Any(turn > j)) break;
       }
@@ -186,7 +186,7 @@ template <bool COUPLED> struct HopsCurlCount {
     });
     if (len > MAX) {
       word.Clear();
-      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, PlaceKey(m, rows, k));
       CountLater<Team>(rows, r, len, work);
       return;
     }
@@ -229,7 +229,7 @@ template <bool COUPLED> struct HopsCurlFill {
       const int              e = m.entry[kc + t], c = CellOf(e, m.perentry);
       HopsCurlWords<COUPLED> word;
 
-      word.Load(rows, kc + t);
+      word.Load(rows, PlaceKey(m, rows, kc + t));
       (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
       HOPS_CURL_UNROLL
       for (int s = 1; s < N; s++) {
@@ -314,7 +314,7 @@ template <bool COUPLED> struct HopsCurlPlaces {
       HOPS_CURL_UNROLL
       for (int s = 1; s < N; s++)
         if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
-      word.Store(rows, kc + t);
+      word.Store(rows, PlaceKey(m, rows, kc + t));
     }
   }
 };
