@@ -25,11 +25,14 @@ template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham 
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    const Team team(m);
-    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, SIZE) + team.part() * SCRATCH;
+    Value *const all = (Value *)HopsKokkosOwnScratch<LEVEL>(m, SIZE);
 
-    if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, mem);
-    else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, mem);
+    HopsKokkosForGroups<Team>(m, a, [&](const Team &team) {
+      Value *const mem = all + team.part() * SCRATCH;
+
+      if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, mem);
+      else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, mem);
+    });
   }
 };
 

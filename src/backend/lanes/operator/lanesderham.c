@@ -137,6 +137,7 @@ static PetscErrorCode HopsDerhamDestroy(HopsOperator *A)
   PetscCall((*memory->Free)((void **)&k->args.work));
   PetscCall((*memory->Free)((void **)&k->qdata));
   PetscCall((*memory->Free)((void **)&k->tables));
+  PetscCall((*memory->Free)(&k->marked));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k));
@@ -206,6 +207,9 @@ PetscErrorCode HopsDerhamOperatorCreate(const HopsDerhamKernels *kernels, HopsFo
   PetscCall((*kernels->GenericSetUp)(a, &own)); /* the diagonal runs it for every order */
   if (!own) PetscCall((*memory->Malloc)(a->nwork * a->nteams * sizeof(double), (void **)&a->work));
   FindLaunch(k);
+  a->marked = a->restr;
+  if (k->head.info.specialised)
+    PetscCall(HopsLanesMarkIndices(kernels->backend, kernels->Mark, space, k->alone, (int)space->ne, &a->marked, &k->marked));
   nqdata = HopsLanesGroups(a->group, k->ncells) * HopsPower(a->Q, a->dim) * (a->nd + a->nm);
   PetscCall((*memory->Malloc)(nqdata * sizeof(double), (void **)&k->qdata));
   a->qdata       = k->qdata;

@@ -19,6 +19,7 @@
     halves, half()     1, or 2: groups of `lanes` lanes for a cell, and which one of them this lane is in
 */
 #pragma once
+#include "lanesargs.h"
 #include "lanesderhamargs.h"
 #include "laneslines.h"
 
@@ -231,12 +232,14 @@ HOPS_LANES void HopsDerhamGroup(const HopsDerhamCells &a, int c, typename Team::
 
         if (!in) *v = 0;
         else {
-          const int  k = r[row + i], m = k >> 31, l = k ^ m;
+          const int  k = r[row + i], m = k >> 31, n = k ^ m, l = n & ~HOPS_LANES_MEET;
           const bool own = __builtin_expect(l < a.nT, 1);
 
           if (ADD) {
-            if (own) Team::Add(a.y + l, HopsDerhamSigned(*v, m));
-            else Team::Add(a.yg + (l - a.nT), HopsDerhamSigned(*v, m));
+            double *const y = own ? a.y + l : a.yg + (l - a.nT);
+
+            if (n == l) *y += HopsDerhamSigned(*v, m);
+            else Team::Add(y, HopsDerhamSigned(*v, m));
           } else {
             if (own) *v = HopsDerhamSigned(a.x[l], m);
             else *v = HopsDerhamSigned(a.xg[l - a.nT], m);

@@ -5,6 +5,7 @@
 #pragma once
 #include "lanesderhamgeneric.h"
 #include "lanesderhamimpl.h"
+#include "lanesmeet.h"
 
 #define HOPS_DERHAM_MOST_SCRATCH (200 * 1024) /* bytes */
 
@@ -112,6 +113,7 @@ template <class Back> struct HopsDerhamLaunches {
     k.Diagonal     = Diagonal;
     k.SetUp        = SetUp;
     k.FindBad      = FindBad;
+    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
     return k;
   }
 };

@@ -5,6 +5,7 @@
 #pragma once
 #include "lanesh1generic.h"
 #include "lanesh1impl.h"
+#include "lanesmeet.h"
 
 struct HopsH1GenericApply {
   static constexpr int lanes = 128, blocks = 8;
@@ -129,6 +130,7 @@ template <class Back> struct HopsH1Launches {
     k.SetUp        = SetUp;
     k.SetUpCells   = SetUpCells;
     k.FindBad      = FindBad;
+    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
     return k;
   }
 };
