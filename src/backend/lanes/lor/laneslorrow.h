@@ -3,6 +3,13 @@
 #include <backend/lanes/runtime/laneslists.h>
 #include "laneslor.h"
 
+/* Unrolls a loop over neighbours. GCC has a pragma of its own, which halves the time of H(curl)'s pattern */
+#if defined(__CUDACC__) || defined(__clang__)
+  #define HOPS_LOR_UNROLL _Pragma("unroll")
+#else
+  #define HOPS_LOR_UNROLL _Pragma("GCC unroll 64")
+#endif
+
 /* e / n, exact for e < 2^31; pern = 1 / n */
 HOPS_LANES int CellOf(int e, double pern)
 {

@@ -11,7 +11,7 @@
 #pragma once
 #include "laneslorcells.h"
 #include "laneslorhung.h"
-#include "laneslorplace.h"
+#include "laneslorpattern.h"
 
 /* ---- Places ---- */
 
@@ -308,7 +308,7 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
   /* A cell's contributions to its row at `out`, of which the neighbours `there` are in the cell */
   static HOPS_LANES void Add(unsigned int there, const unsigned long long word[], const double x[], double *out)
   {
-#pragma GCC unroll 32
+    HOPS_LOR_UNROLL
     for (int s = 0; s < N; s++) {
       const int to = PlaceOf(word, s);
 
@@ -395,9 +395,13 @@ template <class Back> struct HopsLORValueLaunches {
 
   template <int DIM, bool MIXED> static PetscErrorCode PlacesOf(const HopsLanesLORMesh *m, const HopsLORRows *rows)
   {
-    const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows)};
+    if constexpr (G > 1)
+      return Back::Each("HopsLORPlaces", rows->n, HopsOnePlaces<HopsLOROneCell<DIM, MIXED>>{{*m}, *rows, HOPS_LANES_LOR_MAX});
+    else {
+      const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows)};
 
-    return Back::Teams("HopsLORPlaces", (int)((rows->n + f.R - 1) / f.R), f.Scratch(), f);
+      return Back::Teams("HopsLORPlaces", (int)((rows->n + f.R - 1) / f.R), f.Scratch(), f);
+    }
   }
 
   template <int DIM, bool MIXED>
@@ -426,7 +430,7 @@ template <class Back> struct HopsLORValueLaunches {
   template <int DIM, bool MIXED> static PetscErrorCode PlacesAnd(const HopsLanesLORMesh *m, const HopsLORRows *rows)
   {
     PetscFunctionBegin;
-    if (rows->sorted || rows->i[1] || rows->anylong) PetscCall((PlacesOf<DIM, MIXED>(m, rows)));
+    if ((rows->sorted && G == 1) || rows->i[1] || rows->anylong) PetscCall((PlacesOf<DIM, MIXED>(m, rows)));
     if constexpr (G > 1) {
       HopsLORPieces p;
 

@@ -67,8 +67,8 @@ struct _HopsLumpKernels {
   PetscErrorCode (*ColumnsLong)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*ValuesLong)(const HopsLumpMesh *, const HopsLORRows *);
   /* laneslumpcurl.h: rows by a stencil, where mesh.stencil. *empty, zero before, is 1 where an unknown has no
-     cell; bytes of rows->place, and rows->nblocks is set; places in rows of the final pattern, looked up there
-     where it is sorted or in two blocks */
+     cell; bytes of rows->place, and rows->nblocks is set; places in rows of the final pattern, looked up if
+     it is sorted or in two blocks */
   PetscErrorCode (*CurlEmpty)(const HopsLumpMesh *, int *empty);
   size_t (*CurlPlaceSize)(const HopsLumpMesh *, HopsLORRows *);
   PetscErrorCode (*CurlCount)(const HopsLumpMesh *, const HopsLORRows *, unsigned long long *work);

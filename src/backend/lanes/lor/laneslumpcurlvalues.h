@@ -37,7 +37,7 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[3] = -bp;
   x[4] = -bm;
   if (!COUPLED) {
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int I = 0; I < 2; I++) {
       x[5 + 2 * I]  = I ? cp : -cp;
       x[6 + 2 * I]  = I ? -cm : cm;
@@ -65,7 +65,7 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[14] = -(qjp + qkm);
   x[15] = -(qjm + qkp);
   x[16] = qjm + qkm;
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int I = 0; I < 2; I++) {
     const double s  = I ? 1 : -1;
     const V      rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
@@ -99,19 +99,19 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 {
   constexpr int N = HopsCurlStencil<COUPLED>::N;
 
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int w = 0; w < N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
       if (w + i >= N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++)
       if (w + i < N) s[to[i]] = v[i] + x[w + i];
   }
@@ -121,7 +121,7 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 template <bool COUPLED>
 HOPS_LANES void HopsCurlAddBlocks(const HopsCurlWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
 {
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int i = 0; i < HopsCurlStencil<COUPLED>::N; i++) {
     const int p = word.Get(i, &x[i]);
 
@@ -231,7 +231,7 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
 
         if (p.begin[e] < 0) continue;
         word.Load(rows, e);
-        HOPS_CURL_UNROLL
+        HOPS_LOR_UNROLL
         for (int s = 0; s < N; s++) {
           double    y  = ((const double *)x)[s * G + l];
           const int to = word.Get(s, &y);

@@ -94,11 +94,11 @@ template <class Back> struct HopsLumpLaunches {
     return Back::Each("HopsCurlFindEmpty", m->nfree, HopsCurlFindEmpty{m->begin, empty});
   }
 
-  /* Have all blocks the same number of rows? Where a team is one lane it has a row. And rows without a cell
-     would make blocks of too many rows: so many then give a cell to each lane on average, or fewer */
+  /* Have all blocks the same number of rows? Rows without a cell would make blocks of too many rows: so many
+     then give a cell to each lane on average, or fewer */
   static bool Equal(const HopsLumpMesh *m)
   {
-    return m->empty || HopsLanesOf(HOPS_CURL_LANES) == 1;
+    return m->empty;
   }
 
   static int RowsOfBlock(const HopsLORRows *rows)
@@ -113,7 +113,8 @@ template <class Back> struct HopsLumpLaunches {
     const int    R     = RowsOfBlock(rows);
     const size_t words = rows->coupled ? (size_t)HopsCurlStencil<true>::WORDS : (size_t)HopsCurlStencil<false>::WORDS;
 
-    rows->nblocks = Equal(m) ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
+    if (G > 1) rows->nblocks = 0; /* a host has none */
+    else rows->nblocks = Equal(m) ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
     size_t n;
 
     if (PlaceByEntry(*rows)) {
@@ -132,6 +133,17 @@ template <class Back> struct HopsLumpLaunches {
   template <bool COUPLED>
   static PetscErrorCode CurlCountOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
+    PetscFunctionBegin;
+    if constexpr (G > 1)
+      PetscCall(
+        Back::Each("HopsCurlCount", rows->n, HopsOneCount<HopsCurlOneCell<COUPLED>, typename Back::Team>{{*m}, *rows, work}));
+    else PetscCall(CurlCountBlocks<COUPLED>(m, rows, work));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <bool COUPLED>
+  static PetscErrorCode CurlCountBlocks(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
+  {
     int *start = HopsCurlStarts<COUPLED>(*rows);
 
     PetscFunctionBegin;
@@ -149,10 +161,15 @@ template <class Back> struct HopsLumpLaunches {
     return rows->coupled ? CurlCountOf<true>(m, rows, work) : CurlCountOf<false>(m, rows, work);
   }
 
+  template <bool COUPLED> static PetscErrorCode CurlColumnsOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
+  {
+    if constexpr (G > 1) return Back::Each("HopsCurlFill", rows->n, HopsOneFill<HopsCurlOneCell<COUPLED>>{{*m}, *rows, used});
+    else return Run("HopsCurlFill", rows, HopsCurlFill<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows), used});
+  }
+
   static PetscErrorCode CurlColumns(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
   {
-    if (rows->coupled) return Run("HopsCurlFill", rows, HopsCurlFill<true>{*m, *rows, HopsCurlStarts<true>(*rows), used});
-    return Run("HopsCurlFill", rows, HopsCurlFill<false>{*m, *rows, HopsCurlStarts<false>(*rows), used});
+    return rows->coupled ? CurlColumnsOf<true>(m, rows, used) : CurlColumnsOf<false>(m, rows, used);
   }
 
   template <bool COUPLED> static PetscErrorCode CurlPieces(const HopsLumpMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
@@ -163,15 +180,17 @@ template <class Back> struct HopsLumpLaunches {
   template <bool COUPLED> static PetscErrorCode CurlPlacesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
     PetscFunctionBegin;
-    if (rows->sorted || rows->i[1])
-      PetscCall(Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
     if constexpr (G > 1) {
       HopsLORPieces p;
 
+      if (rows->i[1])
+        PetscCall(
+          Back::Each("HopsCurlPlaces", rows->n, HopsOnePlaces<HopsCurlOneCell<COUPLED>>{{*m}, *rows, HOPS_CURL_MAX(COUPLED)}));
       if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(CurlPieces<COUPLED>(m, rows, &p));
       PetscCall(HopsLORSetPieces<Back>(m->begin, m->entry, rows, m->perentry, HOPS_CURL_MAX(COUPLED), &p));
-    }
+    } else if (rows->sorted || rows->i[1])
+      PetscCall(Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
