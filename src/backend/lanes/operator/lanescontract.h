@@ -15,7 +15,8 @@ struct HopsLanesContraction {
   }
 };
 
-/* Of doubles, or of vectors of them: out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a few m at a time for each lane */
+/* Of doubles, or of vectors of them: out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a
+   few m at a time for each lane */
 template <class Team, class V>
 HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c, const double *__restrict__ A, int sm, int sn,
                                 int outer, int before, const V *in, V *out, bool add)

@@ -7,6 +7,7 @@
 #include "lanescontract.h"
 #include "lanesderham.h"
 #include "lanesjacobian.h"
+#include "lanesmeet.h"
 #include <hops/private/hopsderhamimpl.h>
 
 /* The layouts of the field and of its derivative beside the arguments of the launch */
@@ -201,8 +202,8 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
 }
 
 /* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
-   phi and cyclic: the tensor's two diagonal entries and the one between them. Of all cells, from the first one
-   on, a group of them at a time */
+   phi and cyclic: the tensor's two diagonal entries and the one between them. A group of cells at a
+   time; indices have marks where these are asked for */
 template <class Team>
 HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamCell &s, double *own, double *y, double *yg)
 {
@@ -214,8 +215,8 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
   constexpr int G = Team::group;
   V            *e = (V *)(k.work ? k.work + team.index() * k.nwork : own), *f = e + ne, *g = f + nm, *v = g + nm;
 
-  for (PetscInt cell = k.first + team.index() * G; cell < k.first + k.n; cell += team.count() * G) {
-    const int    *restr = k.restr + (size_t)cell * ne;
+  for (PetscInt cell = HopsMeetFirst(k.first, G) + team.index() * G; cell < k.first + k.n; cell += team.count() * G) {
+    const int    *restr = (k.marked ? k.marked : k.restr) + (size_t)cell * ne;
     const double *dd = k.qdata + HopsLanesCell(G, cell, nq * (k.nd + k.nm)), *dm = dd + (size_t)k.nd * nq * Team::group;
 
     for (int c = 0; c < (int)s.l.nc; c++) {
@@ -240,12 +241,12 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
         HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + off3[c] * number, k.nd, e, f, g, v, true);
       }
     }
-    for (int j = 0; j < G && cell + j < k.first + k.n; j++, restr += ne)
-      for (int i = team.lane(); i < ne; i += team.size()) {
-        const int l = restr[i] < 0 ? -1 - restr[i] : restr[i]; /* squares have no sign */
-
-        Team::Add(l < k.nT ? y + l : yg + (l - k.nT), ((const double *)(e + i))[j]);
-      }
+    for (int j = 0; j < G && cell + j < k.first + k.n; j++, restr += ne) {
+      if (cell + j < k.first) continue;
+      for (int i = team.lane(); i < ne; i += team.size())
+        HopsMeetAdd<Team>(y, yg, k.nT, restr[i] < 0 ? -1 - restr[i] : restr[i], k.marked != NULL,
+                          ((const double *)(e + i))[j]); /* squares have no sign */
+    }
     team.Sync();
   }
 }

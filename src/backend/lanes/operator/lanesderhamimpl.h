@@ -37,6 +37,7 @@ struct _HopsDerhamOperator {
   PetscBool                alone; /* no other rank, so that the parts need not be kept apart */
   double                  *tables, *hosttables, *qdata;
   void                    *marked;
+  PetscBool                marks; /* args.marked has all it should have */
   HopsBasis                geom;
 };
 

@@ -5,7 +5,6 @@
 #pragma once
 #include "lanesderhamgeneric.h"
 #include "lanesderhamimpl.h"
-#include "lanesmeet.h"
 
 #define HOPS_DERHAM_MOST_SCRATCH (200 * 1024) /* bytes */
 
@@ -68,7 +67,7 @@ template <class Back> struct HopsDerhamLaunches {
 
   static PetscErrorCode Diagonal(const HopsDerhamArgs *k, double d[], double dg[])
   {
-    return Run(k, (k->n + Back::Team::group - 1) / Back::Team::group, HopsDerhamGenericDiagonal{Cell(k), d, dg});
+    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsDerhamGenericDiagonal{Cell(k), d, dg});
   }
 
   static PetscErrorCode GenericSetUp(HopsDerhamArgs *k, PetscBool *own)

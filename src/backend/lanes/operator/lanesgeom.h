@@ -141,8 +141,8 @@ template <class V> HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const doub
   }
 }
 
-/* Quadrature data t of a cell, or of the cells of its group, entry (r,c) of the tensor or (r < 0) the mass, at
-   point q */
+/* Quadrature data t of a cell, or of the cells of its group, entry (r,c) of the tensor or (r < 0) the mass,
+   at point q */
 template <class Team> HOPS_LANES_CALLED typename Team::Value QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
 {
   typedef typename Team::Value V;

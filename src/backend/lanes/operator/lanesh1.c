@@ -17,9 +17,11 @@ static PetscErrorCode Reserve(HopsH1Operator k, int i, size_t n)
 static PetscErrorCode Mark(HopsH1Operator k, int i, HopsH1Args *a, int nodes)
 {
   const int each = HopsPower(nodes, a->dim);
+  PetscBool marked;
 
   PetscFunctionBegin;
-  PetscCall(HopsLanesMarkIndices(k->kernels->backend, k->kernels->Mark, k->space, k->alone, each, &a->padded, &k->mem[i]));
+  PetscCall(HopsLanesMarkIndices(k->kernels->backend, k->kernels->Mark, k->space, k->alone, each, &a->padded, &k->mem[i], &marked));
+  if (marked && nodes == a->P) k->meets = a->padded;
   if (k->mem[i]) k->size[i] = (size_t)k->ncells * each * sizeof(int);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,12 +255,17 @@ static PetscErrorCode HopsH1Apply(HopsOperator A, HopsPart part, const void *x, 
 
 static PetscErrorCode HopsH1Diagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
-  HopsH1Operator k = (HopsH1Operator)A;
+  HopsH1Operator  k     = (HopsH1Operator)A;
+  HopsH1Args      a     = k->args;
+  const PetscBool marks = k->meets && !a.work ? PETSC_TRUE : PETSC_FALSE; /* teams with scratch of the back end's take turns */
 
   PetscFunctionBegin;
-  k->args.first = 0;
-  k->args.n     = k->ncells;
-  if (k->args.n) PetscCall((*k->kernels->Diagonal)(&k->args, d, dg));
+  a.padded = marks ? k->meets : NULL;
+  if (marks) a.restr = k->meets;
+  for (int p = 0; p < 3; p++) { /* of which each has its marks */
+    HopsLanesPart((HopsPart)p, k->alone || !marks ? PETSC_TRUE : PETSC_FALSE, k->ninterior, k->ncells, &a.first, &a.n);
+    if (a.n) PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

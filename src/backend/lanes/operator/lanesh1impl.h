@@ -43,9 +43,10 @@ struct _HopsH1Operator {
   PetscBool            alone;                                       /* no other rank, so that the parts need not be kept apart */
   double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end's */
   /* the back end's: qdata, work, geom, padded, that of `few` */
-  void     *mem[5];
-  size_t    size[5];
-  HopsBasis geom;
+  void      *mem[5];
+  size_t     size[5];
+  const int *meets; /* args.restr with all marks, or NULL */
+  HopsBasis  geom;
 };
 
 EXTERN_C_BEGIN

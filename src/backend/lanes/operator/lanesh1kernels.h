@@ -5,7 +5,6 @@
 #pragma once
 #include "lanesh1generic.h"
 #include "lanesh1impl.h"
-#include "lanesmeet.h"
 
 struct HopsH1GenericApply {
   static constexpr int lanes = 128, blocks = 8;
@@ -77,7 +76,7 @@ template <class Back> struct HopsH1Launches {
 
   static PetscErrorCode Diagonal(const HopsH1Args *k, double d[], double dg[])
   {
-    return Run(k, (k->n + Back::Team::group - 1) / Back::Team::group, HopsH1GenericDiagonal{*k, d, dg});
+    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsH1GenericDiagonal{*k, d, dg});
   }
 
   static PetscErrorCode GenericSetUp(int dim, int P, int Q, size_t *nwork, int *nteams, PetscBool *own)

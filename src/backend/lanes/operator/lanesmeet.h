@@ -52,6 +52,29 @@ struct HopsMeetMark {
   }
 };
 
+/* Adds v to unknown k of y, or of yg from nT on; marked: k has a mark where others may do so meanwhile */
+template <class Team> HOPS_LANES void HopsMeetAdd(double *y, double *yg, int nT, int k, [[maybe_unused]] bool marked, double v)
+{
+  if constexpr (Team::group > 1) {
+    const int     l  = marked ? k & ~HOPS_LANES_MEET : k;
+    double *const to = l < nT ? y + l : yg + (l - nT);
+
+    if (marked && l == k) *to += v;
+    else Team::Add(to, v);
+  } else Team::Add(k < nT ? y + k : yg + (k - nT), v);
+}
+
+/* Groups of the launch's cells, whose first one's cells begin at HopsMeetFirst() */
+template <class Cells> HOPS_LANES_CONSTEXPR int HopsMeetGroups(const Cells &k, int group)
+{
+  return HopsLanesPiece((int)k.first, (int)k.n, group, 1, 1);
+}
+
+HOPS_LANES int HopsMeetFirst(PetscInt first, int group)
+{
+  return (int)first / group * group;
+}
+
 template <class Back> struct HopsMeetLaunches {
   static PetscErrorCode Mark(const HopsLanesMeet *m, int restr[], PetscBool *needed)
   {

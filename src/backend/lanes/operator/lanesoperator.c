@@ -101,7 +101,7 @@ PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *be, HopsLanesSetUp *o
 }
 
 PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark, HopsSpace sp, PetscBool alone, int each,
-                                    const int **indices, void **mem)
+                                    const int **indices, void **mem, PetscBool *marked)
 {
   const size_t     size = (size_t)sp->ncells * each * sizeof(int);
   HopsLanesMeet    m    = {0};
@@ -109,6 +109,7 @@ PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark
   PetscBool        needed = PETSC_FALSE;
 
   PetscFunctionBegin;
+  *marked = mark ? PETSC_TRUE : PETSC_FALSE;
   if (mark) PetscCall((*mark)(&m, NULL, &needed));
   if (!needed || !size) PetscFunctionReturn(PETSC_SUCCESS);
   m.nl = sp->nL + (sp->hung ? sp->hung->n : 0);

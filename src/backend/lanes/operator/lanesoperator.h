@@ -41,9 +41,9 @@ PETSC_INTERN PetscErrorCode HopsLanesSetUpEnd(const HopsBackendOps *, HopsLanesS
                                               const HopsSetUpArgs *, PetscInt *bad, PetscReal *det);
 PETSC_INTERN PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *, HopsLanesSetUp *);
 /* *indices of `each` nodes of the space's cells, with such marks where a back end has them: in *mem, which is
-   the back end's, and is allocated if it is NULL */
+   the back end's, and is allocated if it is NULL. marked: what has no mark is one thread's */
 PETSC_INTERN PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *, HopsLanesMark, HopsSpace, PetscBool alone, int each,
-                                                 const int **indices, void **mem);
+                                                 const int **indices, void **mem, PetscBool *marked);
 /* Cells of whole groups */
 PETSC_INTERN size_t HopsLanesGroups(int group, PetscInt ncells);
 /* Lanes of the last group that have no cell compute as the last cell does, with n numbers of a cell: on a
