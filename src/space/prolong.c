@@ -4,8 +4,8 @@
 
   On a device packing runs on a queue beside the device's other work, into page-locked memory, so that cells
   without ghosts are worked on meanwhile and the process waits for the few entries that travel, not for them.
-  What comes back is added from that memory: a kernel less to wait for each way than with copies. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's),
-  PetscSF gets pointers to it.
+  What comes back is added from that memory, without a copy to wait for. Where MPI reads the memory itself (the
+  host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
 */
 #include <hops/private/hopspointimpl.h>
 
@@ -16,7 +16,7 @@ struct _HopsProlong {
   PetscBool             alone, direct; /* no other rank; MPI gets the back end's pointers */
   PetscDataType         type;          /* of an entry, */
   size_t                size;          /* and its size */
-  PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold, the back end's */
+  PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold */
   void                 *buf;           /* [nshared*nc]: the back end's where `direct`, else page-locked */
   void                 *gbuf;          /* page-locked: [nG*nc] ghosts */
   MPI_Datatype          unit;

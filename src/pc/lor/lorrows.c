@@ -96,7 +96,7 @@ static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscBo
   PetscFunctionBegin;
   for (PetscInt i = 0; i < lor->nc; ++i)
     if (!HopsLORFewValues(HopsFormDerivative(form[i])) || !HopsLORFewValues(HopsFormValue(form[i])))
-      run = PetscMax(HOPS_LOR_CHUNK, lor->backend->runpoints / (nq * lor->nc * lor->nc));
+      run = PetscMax(1, lor->backend->runpoints / (HOPS_LOR_CHUNK * nq * lor->nc * lor->nc)) * HOPS_LOR_CHUNK;
   for (PetscInt c = 0; !c || c < sp->ncells; c += run) {
     const PetscInt n = PetscMin(run, sp->ncells - c);
 

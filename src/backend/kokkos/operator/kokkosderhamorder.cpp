@@ -25,14 +25,15 @@ template <int P, int Q, int FAMILY, int TERMS, int DIM> struct HopsKokkosDerham 
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    const Team team(m);
-    Value     *nodes, *buffer;
+    Value *allnodes, *allbuffers;
 
-    Room::Get(m, &buffer, &nodes);
-    nodes += team.part() * NODES;
-    buffer += team.part() * BUFFERS;
-    if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, nodes, buffer);
-    else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, nodes, buffer);
+    Room::Get(m, &allbuffers, &allnodes);
+    HopsKokkosForGroups<Team>(m, a, [&](const Team &team) {
+      Value *const nodes = allnodes + team.part() * NODES, *const buffer = allbuffers + team.part() * BUFFERS;
+
+      if constexpr (DIM == 3) HopsDerhamApply3<FAMILY, TERMS>(team, tab, a, nodes, buffer);
+      else HopsDerhamApply2<FAMILY, TERMS>(team, tab, a, nodes, buffer);
+    });
   }
 };
 

@@ -31,11 +31,12 @@ template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3
   }
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    const Team team(m);
-    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
+    Value *const mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
 
-    HopsH1Apply3<GEOM, TERMS, Launch::unroll>(team, tab, a, mem + team.part() * Cubes(),
-                                              mem + Team::cells * Cubes() + team.part() * HopsH1Geometry<GEOM, 3>());
+    HopsKokkosForGroups<Team>(m, a, [&](const Team &team) {
+      HopsH1Apply3<GEOM, TERMS, Launch::unroll>(team, tab, a, mem + team.part() * Cubes(),
+                                                mem + Team::cells * Cubes() + team.part() * HopsH1Geometry<GEOM, 3>());
+    });
   }
 };
 
@@ -60,11 +61,12 @@ template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
   }
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
-    const Team team(m);
-    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
+    Value *const mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
 
-    HopsH1Apply2<GEOM>(team, tab, a, mem + team.part() * SQUARES,
-                       mem + Team::cells * SQUARES + team.part() * HopsH1Geometry<GEOM, 2>());
+    HopsKokkosForGroups<Team>(m, a, [&](const Team &team) {
+      HopsH1Apply2<GEOM>(team, tab, a, mem + team.part() * SQUARES,
+                         mem + Team::cells * SQUARES + team.part() * HopsH1Geometry<GEOM, 2>());
+    });
   }
 };
 

@@ -6,6 +6,7 @@
 #if defined(HOPS_KOKKOS_HOST)
   #define HOPS_LANES_ONE
 #endif
+#include <backend/lanes/operator/lanesargs.h>
 #include <backend/lanes/runtime/lanes.h>
 
 #if defined(HOPS_KOKKOS_HOST)
@@ -64,9 +65,19 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   static constexpr bool indexed = lanes == 1;             /* a device copies an argument that is indexed, to each thread */
 
   int part_, half_, lane_; /* the lane's of all: (half * cells + part) * lanes + lane */
+#if defined(HOPS_KOKKOS_HOST)
+  int index_, count_;
+
+  /* one of many that a thread does one after the other */
+  HopsKokkosTeam(const Member &m_, int index, int count) : m(m_), part_(0), half_(0), lane_(0), index_(index), count_(count) {}
+#endif
 
   KOKKOS_FORCEINLINE_FUNCTION HopsKokkosTeam(const Member &m_) : m(m_), part_(0), half_(0), lane_(m_.team_rank())
   {
+#if defined(HOPS_KOKKOS_HOST)
+    index_ = m.league_rank();
+    count_ = m.league_size();
+#endif
     if (cells * halves > 1) {
       part_ = lane_ / (LANES ? LANES : 1);
       lane_ = lane_ % (LANES ? LANES : 1);
@@ -97,11 +108,19 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   }
   KOKKOS_FORCEINLINE_FUNCTION int index() const
   {
+#if defined(HOPS_KOKKOS_HOST)
+    return index_;
+#else
     return m.league_rank();
+#endif
   }
   KOKKOS_FORCEINLINE_FUNCTION int count() const
   {
+#if defined(HOPS_KOKKOS_HOST)
+    return count_;
+#else
     return m.league_size();
+#endif
   }
   KOKKOS_FORCEINLINE_FUNCTION static int begin(int first)
   {
@@ -109,7 +128,7 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   }
   KOKKOS_FORCEINLINE_FUNCTION int cell(int first) const
   {
-    return group > 1 ? (first / group + m.league_rank()) * group : first + m.league_rank() * cells + part();
+    return group > 1 ? (first / group + index()) * group : first + m.league_rank() * cells + part();
   }
   KOKKOS_FORCEINLINE_FUNCTION void Sync() const
   {
@@ -214,11 +233,26 @@ static constexpr int HopsKokkosCells(int cells, int threads, size_t n)
            : HopsKokkosCells(cells - 1, threads, n);
 }
 
-/* Teams of a launch for cells a.first ... a.first + a.n - 1: on a host a team takes a group of them */
+/* Teams of a launch for cells a.first ... a.first + a.n - 1: on a host each is a thread's, and takes a piece
+   of their groups (lanesmeet.h) */
 template <class Team, class Cells> int HopsKokkosLeague(const Cells &a)
 {
-  if (Team::group > 1) return (a.first + a.n - 1) / Team::group - a.first / Team::group + 1;
+  if (HopsKokkosOnHost) return (int)HopsKokkosExec().concurrency();
   return (a.n + Team::cells - 1) / Team::cells;
+}
+
+/* f(team) for the groups of a team's piece; on a device for the team */
+template <class Team, class Member, class Cells, class F>
+KOKKOS_FORCEINLINE_FUNCTION void HopsKokkosForGroups(const Member &m, [[maybe_unused]] const Cells &a, const F &f)
+{
+#if defined(HOPS_KOKKOS_HOST)
+  const int n = m.league_size(), t = m.league_rank(), begin = HopsLanesPiece(a.first, a.n, Team::group, n, t),
+            end = HopsLanesPiece(a.first, a.n, Team::group, n, t + 1);
+
+  for (int i = begin; i < end; i++) f(Team(m, i, n));
+#else
+  f(Team(m));
+#endif
 }
 
 /* A functor of backend/lanes as Kokkos wants it, with scratch of a level */
@@ -227,6 +261,21 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
   typedef typename Policy::member_type                      Member;
   F                                                         f;
   size_t                                                    bytes;
+#if defined(HOPS_KOKKOS_HOST)
+  int teams; /* shares of which Kokkos' own take, since these take as long to begin as a row of a matrix does */
+
+  void operator()(const Member &m) const
+  {
+    const int n = m.league_size(), t = m.league_rank(), end = (int)((long long)teams * (t + 1) / n);
+    double   *scratch = (double *)HopsKokkosOwnScratch<LEVEL>(m, bytes);
+
+    for (int i = (int)((long long)teams * t / n); i < end; i++) f(HopsKokkosTeam<Member, double>(m, i, teams), scratch);
+  }
+  PetscErrorCode Launch(const char name[], int, int) const
+  {
+    return HopsKokkosTeams<Policy>(name, (int)PetscMin(teams, HopsKokkosExec().concurrency()), 1, LEVEL, bytes, *this);
+  }
+#else
 
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
@@ -236,12 +285,13 @@ template <class F, int LEVEL> struct HopsKokkosFunctor {
   {
     constexpr int blocks = HopsLanesBlocks<F>(0);
 
-    if constexpr (!HopsKokkosOnHost && blocks > 1) {
+    if constexpr (blocks > 1) {
       if (HopsKokkosBlocks(blocks, F::lanes, bytes) < blocks)
         return HopsKokkosTeams<HopsKokkosPolicy<F::lanes, 1>>(name, teams, lanes, LEVEL, bytes, *this);
     }
-    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : lanes, LEVEL, bytes, *this);
+    return HopsKokkosTeams<Policy>(name, teams, lanes, LEVEL, bytes, *this);
   }
+#endif
 };
 
 /* The same of parts */
@@ -283,10 +333,12 @@ struct HopsKokkosBack {
 
   template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f, int lanes = F::lanes)
   {
-    if constexpr (!HopsKokkosOnHost) {
-      if (HopsKokkosOwn(bytes)) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams, lanes);
-    }
+#if defined(HOPS_KOKKOS_HOST)
+    return HopsKokkosFunctor<F, 1>{f, bytes, teams}.Launch(name, teams, lanes);
+#else
+    if (HopsKokkosOwn(bytes)) return HopsKokkosFunctor<F, 0>{f, bytes}.Launch(name, teams, lanes);
     return HopsKokkosFunctor<F, 1>{f, bytes}.Launch(name, teams, lanes);
+#endif
   }
 
   template <class F> static PetscErrorCode GetTeams(int lanes, size_t, int *teams)
@@ -306,6 +358,16 @@ struct HopsKokkosBack {
 
     return HopsKokkosTeamsOf<typename Run::Policy>(name, (n + each - 1) / each, Run::Team::threads, Run::Room::bytes[0],
                                                    Run::Room::bytes[1], Run{f});
+  }
+
+  static PetscErrorCode GetThreads(int *n)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *n = (int)exec->concurrency();
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static size_t MostScratch()

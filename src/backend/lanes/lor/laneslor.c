@@ -120,6 +120,7 @@ static PetscErrorCode SetUp(HopsLanesLOR k)
   PetscCall(PetscFree(ijk));
   m->ijk      = k->ijk;
   m->perentry = 1.0 / k->nn;
+  m->ncells   = (int)sp->ncells;
   m->dim      = (int)sp->dim;
   m->P        = P;
   m->nn       = k->nn;
@@ -171,22 +172,23 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   HopsLanesLOR      k    = (HopsLanesLOR)lor;
   HopsSpace         sp   = k->space;
   const int         none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
-  const size_t      nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim);
-  HopsLanesLORRun   r  = {.dim     = dim,
-                          .P       = P,
-                          .Pg      = k->Pg,
-                          .nn      = k->nn,
-                          .knc     = (int)kappa->nc,
-                          .mnc     = (int)mass->nc,
-                          .mixed   = (kappa->nc || k->lump) && mixed,
-                          .tol     = tol,
-                          .droptol = PetscMax(tol, droptol)};
+  const size_t      nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim), ncells = HopsLanesLORCells(k);
+  HopsLanesLORRun   r = {.dim     = dim,
+                         .P       = P,
+                         .Pg      = k->Pg,
+                         .nn      = k->nn,
+                         .knc     = (int)kappa->nc,
+                         .mnc     = (int)mass->nc,
+                         .mixed   = (kappa->nc || k->lump) && mixed,
+                         .tol     = tol,
+                         .droptol = PetscMax(tol, droptol)};
   const int        *restr;
   int               cell;
   HopsLORVertexData d;
 
   PetscFunctionBegin;
   *bad = -1;
+  PetscCheck(first % k->kernels->group == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Runs begin with a group of cells");
   PetscCall(SetUp(k));
   if (first == 0 && !*data) PetscCall(PetscNew(data));
   d = *data;
@@ -198,7 +200,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
       PetscCall(HopsLumpBegin(k, &r));
       ncomp = r.ncomp;
     }
-    size = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
+    size = ncells * ncomp * k->nn * sizeof(double);
     if (size != d->size) {
       PetscCall(Free(k, (void **)&d->v.v));
       PetscCall(Malloc(k, size, (void **)&d->v.v));
@@ -206,7 +208,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
     }
     d->v.mixed = r.mixed;
     d->v.ncomp = ncomp;
-    d->v.pairs = d->v.v + (size_t)sp->ncells * 4 * k->nn;
+    d->v.pairs = d->v.v + ncells * 4 * k->nn;
     if (!d->mask) PetscCall(Malloc(k, sp->ncells + 4, (void **)&d->mask));
     PetscCall((*k->kernels->Set)(d->mask, 0, sp->ncells + 4)); /* threads write whole words */
   }
@@ -319,8 +321,7 @@ static PetscErrorCode AllocPlaces(HopsLanesLOR k, HopsLORRows *rows)
   for (int i = 0; i < 2; i++) PetscCall(CopyOut(k, ends + i, k->begin + rows->first + i * rows->n, sizeof(int)));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
-  PetscCall(Malloc(k, (size_t)rows->nplace * HOPS_LANES_LOR_WORDS(k->mesh.dim, rows->coupled) * sizeof(*rows->place),
-                   (void **)&rows->place));
+  PetscCall(Malloc(k, (*k->kernels->PlaceSize)(&k->mesh, rows), (void **)&rows->place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -433,8 +434,7 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
 
   PetscFunctionBegin;
   if (!k->lump && !rows->placed) {
-    /* the first pass had another order */
-    if (rows->n && (rows->sorted || rows->i[1] || rows->anylong)) PetscCall((*k->kernels->Places)(&k->mesh, rows));
+    if (rows->n) PetscCall((*k->kernels->Places)(&k->mesh, rows));
     rows->placed = PETSC_TRUE;
   }
   PetscCall(TimeBegin(k));

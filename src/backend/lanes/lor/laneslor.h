@@ -47,8 +47,8 @@ typedef struct {
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
-  int        dim, P, nn, nfree; /* nn = P^dim */
-  const int *restr;             /* [ncells][nn] L indices; constrained from nfree on */
+  int        ncells, dim, P, nn, nfree; /* nn = P^dim */
+  const int *restr;                     /* [ncells][nn] L indices; constrained from nfree on */
   /* entries of an unknown, ascending: entry[begin[l]..begin[l+1]); of constrained ones in H1 alone */
   const int           *begin, *entry;
   const unsigned char *mask; /* [ncells] coupled direction pairs of the pattern */
@@ -66,15 +66,15 @@ typedef struct {
 
 /*
   Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there;
-  v[ncells][nn][4] and pairs[ncells][nn][4]:
+  v[ncells][nn][4] and pairs[ncells][nn][4], or on a host [groups][nn][4][cells of a group]:
     S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
     v[0..dim-1], q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
     mass R m_x m_y m_z detJ c, v[3],
   where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the
   host.
 
-  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then
-  their off-diagonal ones.
+  Of other families [ncells][ncomp][nn], or [groups][ncomp][nn][cells of a group]: the diagonal entries of the
+  derivative's tensor, of the field's, then their off-diagonal ones.
 */
 typedef struct {
   bool          mixed;
@@ -116,6 +116,7 @@ typedef struct _HopsLumpKernels HopsLumpKernels; /* laneslump.h */
 /* No function waits for a device, or is called for no cells or no rows */
 typedef struct {
   const HopsBackendOps *backend; /* whose memory it is */
+  int                   group;   /* cells whose vertex data lie side by side, number by number: a team's */
   PetscErrorCode (*Set)(void *p, int byte, size_t n);
   PetscErrorCode (*Scan)(size_t n, int x[]); /* as in lanes.h */
   /* laneslorvertex.h */
@@ -144,7 +145,9 @@ typedef struct {
   PetscErrorCode (*Count)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned long long *work);
   PetscErrorCode (*CountLong)(const HopsLanesLORMesh *, const HopsLORRows *, int *buffer, unsigned long long *work);
   PetscErrorCode (*Columns)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned char used[]);
-  /* laneslorvalues.h: all places anew, looked up in the rows; values */
+  /* laneslorvalues.h: bytes of places, after the entries of restr that rows have are counted, which it may
+     change; places in rows of the final pattern, looked up there if need be; values */
+  size_t (*PlaceSize)(const HopsLanesLORMesh *, HopsLORRows *);
   PetscErrorCode (*Places)(const HopsLanesLORMesh *, const HopsLORRows *);
   PetscErrorCode (*Values)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORRows *);
   /* laneslorwide.h: rows of nc components; values of component c */
@@ -185,6 +188,14 @@ struct _HopsLanesLOR {
   size_t                     coefsize[2];
   char                       name[48];
 };
+
+/* Cells that there is memory for: whole groups */
+static inline size_t HopsLanesLORCells(HopsLanesLOR k)
+{
+  const size_t group = (size_t)k->kernels->group;
+
+  return ((size_t)k->space->ncells + group - 1) / group * group;
+}
 
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *, HopsSpace, const HopsBasis *, HopsLORAssembler *);

@@ -11,6 +11,7 @@
   read from it does not. Back is a back end's class: see lanes.h.
 */
 #pragma once
+#include "laneslorone.h"
 #include "laneslorplace.h"
 
 #define HOPS_LOR_BITS  5
@@ -25,13 +26,11 @@ struct Neighbours {
   unsigned int have, high, surface;
 };
 
-template <int DIM, bool MIXED> HOPS_LANES Neighbours FindNeighbours(const HopsLanesLORMesh &m, int e, int split)
+/* Those neighbours of node `at` that are on the cell's surface; last: m.P - 1 */
+template <int DIM, bool MIXED> HOPS_LANES unsigned int Surface(int at, int last)
 {
-  constexpr int      N = Star<DIM, MIXED>::N;
-  const int          c = CellOf(m, e), at = HopsLoad(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
-  const unsigned int there = There<DIM, MIXED>(m, c, at);
-  int                col[N];
-  Neighbours         out = {0, 0, 0};
+  constexpr int N       = Star<DIM, MIXED>::N;
+  unsigned int  surface = 0;
 
   HOPS_ALONG(back, DIM, N, -1);
   HOPS_ALONG(level, DIM, N, 0);
@@ -40,10 +39,21 @@ template <int DIM, bool MIXED> HOPS_LANES Neighbours FindNeighbours(const HopsLa
   for (int a = 0; a < DIM; a++) {
     const int i = at >> 8 * a & 255;
 
-    if (i == 0 || i == last) out.surface |= level[a];
-    if (i == 1) out.surface |= back[a];
-    if (i == last - 1) out.surface |= ahead[a];
+    if (i == 0 || i == last) surface |= level[a];
+    if (i == 1) surface |= back[a];
+    if (i == last - 1) surface |= ahead[a];
   }
+  return surface;
+}
+
+template <int DIM, bool MIXED> HOPS_LANES Neighbours FindNeighbours(const HopsLanesLORMesh &m, int e, int split)
+{
+  constexpr int      N = Star<DIM, MIXED>::N;
+  const int          c = CellOf(m, e), at = HopsLoad(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
+  const unsigned int there = There<DIM, MIXED>(m, c, at);
+  int                col[N];
+  Neighbours         out = {0, 0, Surface<DIM, MIXED>(at, last)};
+
 #pragma unroll
   for (int s = 1; s < N; s++) col[s] = HopsLoad(R + (there >> s & 1 ? Offset<DIM>(m.P, s) : 0));
 #pragma unroll
@@ -68,6 +78,37 @@ template <class Team> HOPS_LANES int FindSlot(int *table, int u)
   }
   return -1;
 }
+
+/* What laneslorone.h asks for */
+template <int DIM, bool MIXED> struct HopsLOROneCell {
+  typedef PlaceWords<DIM, MIXED> Words;
+  HopsLanesLORMesh               m;
+
+  enum {
+    N = Star < DIM,
+    MIXED > ::N,
+    MAX   = HOPS_LOR_SLOTS,
+    SLOTS = 2 * HOPS_LOR_SLOTS
+  };
+
+  HOPS_LANES int Entries() const
+  {
+    return m.nn;
+  }
+  HOPS_LANES unsigned long long Columns(int e, int col[], unsigned long long *) const
+  {
+    const int          c = CellOf(m, e), at = m.ijk[e - c * m.nn], *R = m.restr + e;
+    const unsigned int there = There<DIM, MIXED>(m, c, at);
+    unsigned int       free  = 0;
+
+    HOPS_LOR_UNROLL
+    for (int s = 1; s < N; s++) {
+      col[s] = R[there >> s & 1 ? Offset<DIM>(m.P, s) : 0];
+      free |= (unsigned int)(col[s] < m.nfree) << s;
+    }
+    return there & free;
+  }
+};
 
 /* ---- Lengths and places ---- */
 
@@ -178,7 +219,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
 
           word.Set(s, places[i * HOPS_LOR_SLOTS + slots[s * T + t]]);
         }
-        word.Store(rows, kc + t);
+        word.Store(rows, PlaceKey(m, rows, kc + t));
       }
       team.Sync();
     }
@@ -198,7 +239,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
       });
     if (full || len > HOPS_LOR_SLOTS) {
       word.Clear();
-      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, PlaceKey(m, rows, k));
       CountLater<Team>(rows, r, len, work);
       return;
     }
@@ -306,7 +347,7 @@ template <int DIM, bool MIXED> struct HopsLORFill {
       b.FindRows(team, kc, rowof);
       team.Sync();
       if (kc + t >= b.k1) continue;
-      word.Load(rows, kc + t);
+      word.Load(rows, PlaceKey(m, rows, kc + t));
       if (word.Get(0) == HOPS_PLACE_NONE) continue; /* a long row */
       const int *C   = m.restr + m.entry[kc + t];
       int       *out = list + at[rowof[t]], most = 0, col[N];
@@ -364,9 +405,13 @@ template <class Back> struct HopsLORPatternLaunches {
   template <int DIM, bool MIXED>
   static PetscErrorCode CountOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
-    const HopsLORCount<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), work};
+    if constexpr (Back::Team::group > 1)
+      return Back::Each("HopsLORCount", rows->n, HopsOneCount<HopsLOROneCell<DIM, MIXED>, typename Back::Team>{{*m}, *rows, work});
+    else {
+      const HopsLORCount<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), work};
 
-    return Back::Teams("HopsLORCount", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f);
+      return Back::Teams("HopsLORCount", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f);
+    }
   }
 
   template <int DIM, bool MIXED>
@@ -378,10 +423,14 @@ template <class Back> struct HopsLORPatternLaunches {
   template <int DIM, bool MIXED>
   static PetscErrorCode ColumnsOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned char used[])
   {
-    const HopsLORFill<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), used};
-
     PetscFunctionBegin;
-    PetscCall(Back::Teams("HopsLORFill", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f));
+    if constexpr (Back::Team::group > 1)
+      PetscCall(Back::Each("HopsLORFill", rows->n, HopsOneFill<HopsLOROneCell<DIM, MIXED>>{{*m}, *rows, used}));
+    else {
+      const HopsLORFill<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), used};
+
+      PetscCall(Back::Teams("HopsLORFill", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f));
+    }
     if (rows->anylong) PetscCall(Back::Each("HopsLORFillLong", rows->n, HopsLORFillLong<DIM, MIXED>{*m, *rows, used}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

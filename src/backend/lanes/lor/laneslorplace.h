@@ -60,7 +60,7 @@ template <int DIM, bool MIXED> struct PlaceWords {
 #pragma unroll
     for (int i = 0; i < N; i++) w[i] = ~0ull;
   }
-  HOPS_LANES void Set(int s, int p)
+  HOPS_LANES void Set(int s, int p, bool = false)
   {
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -69,6 +69,16 @@ template <int DIM, bool MIXED> struct PlaceWords {
   HOPS_LANES int Get(int s) const
   {
     return PlaceOf(w, s);
+  }
+  /* p becomes rank[p], HOPS_PLACE_NONE itself */
+  HOPS_LANES void Move(const unsigned char rank[])
+  {
+    unsigned long long moved[N] = {};
+
+    HOPS_LOR_UNROLL
+    for (int s = 0; s < Star<DIM, MIXED>::N; s++)
+      moved[s / HOPS_PLACE_WORD] |= (unsigned long long)rank[Get(s)] << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD));
+    for (int i = 0; i < N; i++) w[i] = moved[i];
   }
   HOPS_LANES void Store(const HopsLORRows &rows, int k) const
   {

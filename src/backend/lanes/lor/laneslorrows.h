@@ -118,6 +118,7 @@ template <class Back> struct HopsLORRowLaunches {
   static void Fill(HopsLanesLORKernels *k)
   {
     k->backend   = Back::Ops();
+    k->group     = Back::Team::group;
     k->Set       = Back::Set;
     k->Scan      = Back::Scan;
     k->Transpose = HopsLanesLists<Back>::Transpose;

@@ -9,8 +9,9 @@
   a back end's class: see lanes.h.
 */
 #pragma once
+#include "laneslorcells.h"
 #include "laneslorhung.h"
-#include "laneslorplace.h"
+#include "laneslorpattern.h"
 
 /* ---- Places ---- */
 
@@ -48,12 +49,19 @@ template <int DIM, bool MIXED> struct HopsLORPlaces {
         ForNeighbours<DIM, MIXED>(ijk, m.P, mask, [&](int s, int offset) {
           if (N[offset] < m.nfree) word.Set(s, Find(rows, r, N[offset], &next));
         });
-      word.Store(rows, kc + t);
+      word.Store(rows, PlaceKey(m, rows, kc + t));
     }
   }
 };
 
 /* ---- Values ---- */
+
+/* of one cell, or of a value's */
+template <class V> HOPS_LANES V Number(const double *p)
+{
+  if constexpr (sizeof(V) == sizeof(double)) return HopsLoad(p);
+  else return *(const V *)p;
+}
 
 /*
   Contributions of a cell to the row of its node v, by neighbours, with s_a = +1 at the first node of a line,
@@ -61,24 +69,32 @@ template <int DIM, bool MIXED> struct HopsLORPlaces {
     (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and (v,v-e_a) by symmetry,
     (v,v) = mass - sum of the first terms of its edges + 2 sum_ab s_a s_b q_ab(v),
     (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
+  at: the node's place (ijk); D, Q: its numbers, which lie G apart, as those of a group's cells do.
 */
-template <int DIM, bool MIXED>
-HOPS_LANES void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData &data, int e, double x[])
+template <int DIM, bool MIXED, int G, class V>
+HOPS_LANES void Contributions(const HopsLanesLORMesh &m, int at, int mask, const double *D, const double *Q, V x[])
 {
-  const int              P = m.P, c = CellOf(m, e), at = HopsLoad(m.ijk + e - c * m.nn), mask = MIXED ? m.mask[c] : 0;
-  const int              ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, st[3] = {1, P, P * P};
-  const double          *D = data.v + 4 * (size_t)e, *Q = DIM == 3 ? data.pairs + 4 * (size_t)e : D + 2;
-  const HopsPair<double> d0 = HopsLoadPair(D), d1 = HopsLoadPair(D + 2);
-  const double           S[3] = {d0.a, d0.b, d1.a};
-  bool                   up[DIM], down[DIM];
+  const int P = m.P, ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, st[3] = {4 * G, 4 * G * P, 4 * G * P * P};
+  V         S[3];
+  bool      up[DIM], down[DIM];
 
-  x[0] = d1.b;
+  if constexpr (G == 1) {
+    const HopsPair<double> d0 = HopsLoadPair(D), d1 = HopsLoadPair(D + 2);
+
+    S[0] = d0.a;
+    S[1] = d0.b;
+    S[2] = d1.a;
+    x[0] = d1.b;
+  } else {
+    for (int a = 0; a < DIM; a++) S[a] = Number<V>(D + a * G);
+    x[0] = Number<V>(D + 3 * G);
+  }
 #pragma unroll
   for (int a = 0; a < DIM; a++) {
     up[a]        = ijk[a] < P - 1;
     down[a]      = ijk[a] > 0;
-    x[1 + 2 * a] = up[a] ? -(S[a] + HopsLoad(D + 4 * st[a] + a)) * HopsLoad(m.hinv + ijk[a]) : 0;
-    x[2 + 2 * a] = down[a] ? -(HopsLoad(D - 4 * st[a] + a) + S[a]) * HopsLoad(m.hinv + ijk[a] - 1) : 0;
+    x[1 + 2 * a] = up[a] ? -(S[a] + Number<V>(D + st[a] + a * G)) * HopsLoad(m.hinv + ijk[a]) : V{};
+    x[2 + 2 * a] = down[a] ? -(Number<V>(D - st[a] + a * G) + S[a]) * HopsLoad(m.hinv + ijk[a] - 1) : V{};
     x[0] -= x[1 + 2 * a] + x[2 + 2 * a];
   }
   if constexpr (MIXED) {
@@ -86,14 +102,14 @@ HOPS_LANES void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData 
     for (int a = 0, s = 1 + 2 * DIM; a < DIM - 1; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, s += 4) {
-        const int     sa = !down[a] - !up[a], sb = !down[b] - !up[b];
+        const double  sa = !down[a] - !up[a], sb = !down[b] - !up[b];
         const bool    on = mask >> (a + b - 1) & 1;
-        const double *q  = Q + a + b - 1;
-        const double  ap = on && up[a] ? HopsLoad(q + 4 * st[a]) : 0, am = on && down[a] ? HopsLoad(q - 4 * st[a]) : 0;
-        const double  bp = on && up[b] ? HopsLoad(q + 4 * st[b]) : 0, bm = on && down[b] ? HopsLoad(q - 4 * st[b]) : 0;
+        const double *q  = Q + (a + b - 1) * G;
+        const V       ap = on && up[a] ? Number<V>(q + st[a]) : V{}, am = on && down[a] ? Number<V>(q - st[a]) : V{};
+        const V       bp = on && up[b] ? Number<V>(q + st[b]) : V{}, bm = on && down[b] ? Number<V>(q - st[b]) : V{};
 
         if (on && (sa || sb)) {
-          const double q0 = HopsLoad(q);
+          const V q0 = Number<V>(q);
 
           if (up[a]) x[1 + 2 * a] += sb * (ap - q0);
           if (down[a]) x[2 + 2 * a] += sb * (q0 - am);
@@ -109,8 +125,19 @@ HOPS_LANES void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData 
   }
 }
 
+/* Of one cell, by its entry of restr */
+template <int DIM, bool MIXED, int G>
+HOPS_LANES void Contributions(const HopsLanesLORMesh &m, const HopsLanesLORData &data, int e, double x[])
+{
+  const int    c = CellOf(m, e), v = e - c * m.nn;
+  const size_t at = G == 1 ? 4 * (size_t)e : HopsLanesCell(G, c, 4 * m.nn) + (size_t)v * 4 * G;
+
+  Contributions<DIM, MIXED, G, double>(m, HopsLoad(m.ijk + v), MIXED ? m.mask[c] : 0, data.v + at,
+                                       DIM == 3 ? data.pairs + at : data.v + at + 2 * G, x);
+}
+
 /* The same for HopsLORHungLists */
-template <int DIM, bool MIXED> struct HopsLORCell {
+template <int DIM, bool MIXED, int G> struct HopsLORCell {
   HopsLanesLORMesh m;
   HopsLanesLORData data;
 
@@ -120,7 +147,7 @@ template <int DIM, bool MIXED> struct HopsLORCell {
     const unsigned int there = There<DIM, MIXED>(m, c, HopsLoad(m.ijk + v)) | 1;
     double             x[N];
 
-    Contributions<DIM, MIXED>(m, data, c * m.nn + v, x);
+    Contributions<DIM, MIXED, G>(m, data, c * m.nn + v, x);
 #pragma unroll
     for (int s = 0; s < N; s++)
       if (there >> s & 1) Put(v + Offset<DIM>(m.P, s), x[s]);
@@ -165,7 +192,7 @@ template <int N> HOPS_LANES void AddBlocks(const unsigned long long word[], cons
 /*
   A team's rows lie side by side in block 0: their values are put together in scratch, `room` entries and one
   a lane for what has no place, and written as one piece. Rows that do not fit take their values in the back
-  end's memory, and so do those of a team of one lane.
+  end's memory.
 */
 template <int DIM, bool MIXED> struct HopsLORValues {
   static constexpr int lanes = HOPS_LOR_TEAM, blocks = MIXED ? 6 : 10;
@@ -181,7 +208,7 @@ template <int DIM, bool MIXED> struct HopsLORValues {
 
   static size_t Scratch(int room)
   {
-    return (LIST + (T > 1 ? room + T : 0)) * sizeof(double);
+    return (LIST + room + T) * sizeof(double);
   }
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
@@ -189,7 +216,7 @@ template <int DIM, bool MIXED> struct HopsLORValues {
     const int      t = team.lane();
     const RowBlock b(team, m, rows, R);
     const int     *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
-    const bool     fits = T > 1 && len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
+    const bool     fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
     double        *shared = scratch + LIST;
     int           *rowof = (int *)scratch, *first = rowof + T, *lo = first + T; /* lo[T + 1] */
 
@@ -215,7 +242,7 @@ template <int DIM, bool MIXED> struct HopsLORValues {
         r    = rowof[t];
         turn = kc + t - HopsMax(first[r], kc);
         word.Load(rows, kc + t);
-        Contributions<DIM, MIXED>(m, data, m.entry[kc + t], x);
+        Contributions<DIM, MIXED, Team::group>(m, data, m.entry[kc + t], x);
       }
       for (int j = 0;; j++) {
         if (turn == j) {
@@ -232,8 +259,8 @@ template <int DIM, bool MIXED> struct HopsLORValues {
   }
 };
 
-/* The rows that have no places, a lane for each; HopsLORValues made them zero */
-template <int DIM, bool MIXED> struct HopsLORLongValues {
+/* The rows that have no places, a lane for each; they are zero before */
+template <int DIM, bool MIXED, int G> struct HopsLORLongValues {
   HopsLanesLORMesh m;
   HopsLanesLORData data;
   HopsLORRows      rows;
@@ -251,7 +278,7 @@ template <int DIM, bool MIXED> struct HopsLORLongValues {
       const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
       double    x[Star<DIM, MIXED>::N];
 
-      Contributions<DIM, MIXED>(m, data, e, x);
+      Contributions<DIM, MIXED, G>(m, data, e, x);
       ForNeighbours<DIM, MIXED>(ijk, m.P, mask, [&](int s, int offset) {
         if (N[offset] >= m.nfree) return;
         const int p = (int)Find(rows, r, N[offset], &next);
@@ -263,32 +290,161 @@ template <int DIM, bool MIXED> struct HopsLORLongValues {
   }
 };
 
+/* ---- Values by cells, see laneslorcells.h ---- */
+
+template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
+  typedef typename Team::Value V;
+  HopsLanesLORMesh             m;
+  HopsLanesLORData             data;
+  HopsLORRows                  rows;
+  HopsLORPieces                p;
+
+  enum {
+    G = Team::group,
+    N = Star < DIM,
+    MIXED > ::N
+  };
+
+  /* A cell's contributions to its row at `out`, of which the neighbours `there` are in the cell */
+  static HOPS_LANES void Add(unsigned int there, const unsigned long long word[], const double x[], double *out)
+  {
+    HOPS_LOR_UNROLL
+    for (int s = 0; s < N; s++) {
+      const int to = PlaceOf(word, s);
+
+      if ((there >> s & 1) && to != HOPS_PLACE_NONE) out[to] += x[s * G];
+    }
+  }
+  /* Cells c + l of the group for each bit l of `on`; these have the same mask */
+  HOPS_LANES void Cells(int c, int mask, unsigned int on) const
+  {
+    const size_t  first = (size_t)c * 4 * m.nn;
+    const double *D = data.v + first, *Q = DIM == 3 ? data.pairs + first : D + 2 * G;
+
+    for (int v = 0; v < m.nn; v++, D += 4 * G, Q += 4 * G) {
+      const unsigned int there = There<DIM, MIXED>(m, c + HopsLowestBit(on), m.ijk[v]) | 1;
+      V                  x[N];
+
+      Contributions<DIM, MIXED, G>(m, m.ijk[v], mask, D, Q, x);
+      for (unsigned int left = on; left; left &= left - 1) {
+        const int              l = HopsLowestBit(left), e = (c + l) * m.nn + v;
+        PlaceWords<DIM, MIXED> word;
+
+        if (p.begin[e] < 0) continue;
+        word.Load(rows, e);
+        Add(there, word.w, (const double *)x + l, rows.v[0] + p.begin[e]);
+      }
+    }
+  }
+  HOPS_LANES void operator()(size_t piece) const
+  {
+    for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
+      const int last = HopsMin(G, m.ncells - c) - 1;
+
+      if constexpr (MIXED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
+      else Cells(c, 0, (2u << last) - 1);
+    }
+  }
+};
+
+/* Rows one by one, all or (later) some; they are zero before, and long ones stay so */
+template <int DIM, bool MIXED, int G> struct HopsLORRowValues {
+  HopsLanesLORMesh     m;
+  HopsLanesLORData     data;
+  HopsLORRows          rows;
+  const unsigned char *later;
+
+  HOPS_LANES void operator()(size_t r) const
+  {
+    const int lo = rows.i[0][r], *begin = m.begin + rows.first + r;
+
+    if (later && !later[r]) return;
+    for (int k = begin[0]; k < begin[1]; k++) {
+      double                 x[Star<DIM, MIXED>::N];
+      PlaceWords<DIM, MIXED> word;
+
+      word.Load(rows, PlaceKey(m, rows, k));
+      Contributions<DIM, MIXED, G>(m, data, m.entry[k], x);
+      AddBlocks<Star<DIM, MIXED>::N>(word.w, x, rows.v[0] + lo, rows.i[0][r + 1] - lo, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
+    }
+  }
+};
+
 /* ---- Launches ---- */
 
 template <class Back> struct HopsLORValueLaunches {
+  static constexpr int G = Back::Team::group;
+
+  /* Bytes of places, of which there are rows->nplace from entry rows->place0 on: on a host all entries of
+     restr have some, and pieces of cells */
+  static size_t PlaceSize(const HopsLanesLORMesh *m, HopsLORRows *rows)
+  {
+    const size_t each = HOPS_LANES_LOR_WORDS(m->dim, rows->coupled) * sizeof(*rows->place);
+
+    if (!PlaceByEntry(*rows)) return rows->nplace * each;
+    rows->place0 = 0;
+    rows->nplace = m->ncells * m->nn;
+    return rows->nplace * each + HopsLORPiecesSize(rows->nplace, rows->n);
+  }
+
+  static PetscErrorCode Pieces(const HopsLanesLORMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
+  {
+    return HopsLORGetPieces<Back>(m->ncells, rows->nplace,
+                                  rows->place + (size_t)rows->nplace * HOPS_LANES_LOR_WORDS(m->dim, rows->coupled), p);
+  }
+
   template <int DIM, bool MIXED> static PetscErrorCode PlacesOf(const HopsLanesLORMesh *m, const HopsLORRows *rows)
   {
-    const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows)};
+    if constexpr (G > 1)
+      return Back::Each("HopsLORPlaces", rows->n, HopsOnePlaces<HopsLOROneCell<DIM, MIXED>>{{*m}, *rows, HOPS_LANES_LOR_MAX});
+    else {
+      const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows)};
 
-    return Back::Teams("HopsLORPlaces", (int)((rows->n + f.R - 1) / f.R), f.Scratch(), f);
+      return Back::Teams("HopsLORPlaces", (int)((rows->n + f.R - 1) / f.R), f.Scratch(), f);
+    }
   }
 
   template <int DIM, bool MIXED>
   static PetscErrorCode ValuesOf(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows)
   {
-    const int                       R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM;
-    const HopsLORValues<DIM, MIXED> f = {*m, *data, *rows, R, room};
-
     PetscFunctionBegin;
-    PetscCall(Back::Teams("HopsLORValues", (int)((rows->n + R - 1) / R), f.Scratch(room), f));
-    if (rows->anylong) PetscCall(Back::Each("HopsLORLongValues", rows->n, HopsLORLongValues<DIM, MIXED>{*m, *data, *rows}));
+    if constexpr (G == 1) {
+      const int                       R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM;
+      const HopsLORValues<DIM, MIXED> f = {*m, *data, *rows, R, room};
+
+      PetscCall(Back::Teams("HopsLORValues", (int)((rows->n + R - 1) / R), f.Scratch(room), f));
+    } else {
+      HopsLORPieces p = {};
+
+      PetscCall(Pieces(m, rows, &p));
+      PetscCall(HopsLORSetZero<Back>(rows, &p));
+      if (!PlaceByEntry(*rows)) p.later = NULL;
+      else PetscCall(Back::Each("HopsLORCellValues", p.n, HopsLORCellValues<DIM, MIXED, typename Back::Team>{*m, *data, *rows, p}));
+      PetscCall(Back::Each("HopsLORRowValues", rows->n, HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p.later}));
+    }
+    if (rows->anylong) PetscCall(Back::Each("HopsLORLongValues", rows->n, HopsLORLongValues<DIM, MIXED, G>{*m, *data, *rows}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* Where the first pass over the rows had another order; then pieces of cells */
+  template <int DIM, bool MIXED> static PetscErrorCode PlacesAnd(const HopsLanesLORMesh *m, const HopsLORRows *rows)
+  {
+    PetscFunctionBegin;
+    if ((rows->sorted && G == 1) || rows->i[1] || rows->anylong) PetscCall((PlacesOf<DIM, MIXED>(m, rows)));
+    if constexpr (G > 1) {
+      HopsLORPieces p;
+
+      if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(Pieces(m, rows, &p));
+      PetscCall(HopsLORSetPieces<Back>(m->begin, m->entry, rows, m->perentry, HOPS_LANES_LOR_MAX, &p));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Places(const HopsLanesLORMesh *m, const HopsLORRows *rows)
   {
-    if (m->dim == 3) return rows->coupled ? PlacesOf<3, true>(m, rows) : PlacesOf<3, false>(m, rows);
-    return rows->coupled ? PlacesOf<2, true>(m, rows) : PlacesOf<2, false>(m, rows);
+    if (m->dim == 3) return rows->coupled ? PlacesAnd<3, true>(m, rows) : PlacesAnd<3, false>(m, rows);
+    return rows->coupled ? PlacesAnd<2, true>(m, rows) : PlacesAnd<2, false>(m, rows);
   }
 
   static PetscErrorCode Values(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows)
@@ -301,8 +457,8 @@ template <class Back> struct HopsLORValueLaunches {
 
   template <class Do> static PetscErrorCode Hung(int dim, bool mixed, const Do &Run)
   {
-    if (dim == 3) return mixed ? Run(HopsLORCell<3, true>()) : Run(HopsLORCell<3, false>());
-    return mixed ? Run(HopsLORCell<2, true>()) : Run(HopsLORCell<2, false>());
+    if (dim == 3) return mixed ? Run(HopsLORCell<3, true, G>()) : Run(HopsLORCell<3, false, G>());
+    return mixed ? Run(HopsLORCell<2, true, G>()) : Run(HopsLORCell<2, false, G>());
   }
 
   static PetscErrorCode HungTeams(const HopsLanesLORMesh *m, bool mixed, size_t bytes, int *teams, PetscBool *own)
@@ -321,6 +477,7 @@ template <class Back> struct HopsLORValueLaunches {
 
   static void Fill(HopsLanesLORKernels *k)
   {
+    k->PlaceSize = PlaceSize;
     k->Places    = Places;
     k->Values    = Values;
     k->HungTeams = HungTeams;

@@ -19,15 +19,38 @@ template <class V> HOPS_LANES auto At(const V &x, int l)
   else return x[l];
 }
 
-/* What lies `stride` apart in memory */
-template <class V> HOPS_LANES V Gather(const double *p, size_t stride)
+/* What lies `stride` apart in memory, of the cells up to lane `last`, whose number the others repeat */
+template <class V> HOPS_LANES V Gather(const double *p, size_t stride, [[maybe_unused]] int last)
 {
   if constexpr (CellsOf<V>() == 1) return *p;
   else {
-    V x;
+    V x = V{} + *p;
 
-    for (int l = 0; l < CellsOf<V>(); l++) x[l] = p[l * stride];
+    if (stride)
+      for (int l = 1; l < CellsOf<V>(); l++) x[l] = p[HopsMin(l, last) * stride];
     return x;
+  }
+}
+
+/* Numbers of a node: of one cell `group` apart in memory, or of a value's cells side by side */
+template <int group, class V> HOPS_LANES void PutNumber(double *p, const V &x)
+{
+  if constexpr (CellsOf<V>() == 1) *p = x;
+  else {
+    static_assert(CellsOf<V>() == group, "cells of a value are those of a group");
+    *(V *)p = x;
+  }
+}
+
+/* Bits of cells c to c + last, a value's, or of one cell */
+template <class Team, class V> HOPS_LANES void PutMask(unsigned char *mask, int c, int last, const V &on)
+{
+  if constexpr (std::is_arithmetic<V>::value) Team::OrByte(mask + c, c, (unsigned int)on);
+  else {
+    decltype(At(on, 0)) some = 0;
+
+    for (int l = 0; l < Team::group; l++) some |= on[l];
+    for (int l = 0; some && l <= last; l++) Team::OrByte(mask + c + l, c + l, (unsigned int)on[l]);
   }
 }
 
@@ -38,21 +61,28 @@ template <class V> HOPS_LANES auto Greater(const V &a, const V &b, int bit)
   else return (a > b) & (1ll << bit);
 }
 
+/* A bit of integers where not g2 <= least, though g is not 0 */
+template <class V> HOPS_LANES auto Couples(const V &g2, const V &least, const V &g, int bit)
+{
+  if constexpr (CellsOf<V>() == 1) return !(g2 <= least) && g != 0 ? 1u << bit : 0;
+  else return ~(g2 <= least) & (g != V{}) & (1ll << bit);
+}
+
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
 template <int DIM, class V>
-HOPS_LANES_CALLED void TimesKappa(int nc, const double *__restrict__ K, size_t stride, const V A[], V T[])
+HOPS_LANES_CALLED void TimesKappa(int nc, const double *__restrict__ K, size_t stride, int last, const V A[], V T[])
 {
   V k[DIM * DIM];
 
   if (nc <= DIM) {
 #pragma unroll
-    for (int i = 0; i < DIM * DIM; i++) T[i] = A[i] * Gather<V>(K + (nc == 1 ? 0 : i % DIM), stride);
+    for (int i = 0; i < DIM * DIM; i++) T[i] = A[i] * Gather<V>(K + (nc == 1 ? 0 : i % DIM), stride, last);
     return;
   }
 #pragma unroll
   for (int i = 0, e = 0; i < DIM; i++)
 #pragma unroll
-    for (int j = i; j < DIM; j++, e++) k[i * DIM + j] = k[j * DIM + i] = Gather<V>(K + e, stride);
+    for (int j = i; j < DIM; j++, e++) k[i * DIM + j] = k[j * DIM + i] = Gather<V>(K + e, stride, last);
 #pragma unroll
   for (int r = 0; r < DIM; r++)
 #pragma unroll
@@ -67,12 +97,12 @@ HOPS_LANES_CALLED void TimesKappa(int nc, const double *__restrict__ K, size_t s
 
 #define HOPS_MASK_LARGE 3 /* bit: an off-diagonal factor of the cell is too large to drop */
 
-/* Vertex data of node v of cell c of the run, or of a value's cells from c on, with Jacobian J[i][a] =
+/* Vertex data of node v of cell c of the run, or of a value's cells c to c + last, with Jacobian J[i][a] =
    dx_i/dxi_a */
 template <int DIM, class Team, class V>
-HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int ijk[], const V J[])
+HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int last, int v, const int ijk[], const V J[])
 {
-  constexpr int W = CellsOf<V>();
+  constexpr int W = CellsOf<V>(), group = Team::group;
   /* R: the node's weight over its share of the sub-cells' volumes */
   double  m[DIM], mm = 1, R = 1;
   V       A[DIM * DIM], T[DIM * DIM], G[DIM * DIM], x[4] = {}, q[4] = {};
@@ -80,7 +110,7 @@ HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int
 
 #pragma unroll
   for (int l = 0; l < W; l++)
-    if (!(At(det, l) > 0)) Team::Least(s.bad, c + l);
+    if (!(At(det, l) > 0)) Team::Least(s.bad, c + HopsMin(l, last));
 #pragma unroll
   for (int a = 0; a < DIM; a++) {
     m[a] = HopsLoad(s.m + ijk[a]);
@@ -88,12 +118,12 @@ HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int
     R *= HopsLoad(s.r + ijk[a]);
   }
   /* the mass first: with it at the end the trilinear kernel's 64 registers were two numbers too few */
-  if (s.mnc) x[3] = R * mm * det * Gather<V>(s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride, s.mcstride);
+  if (s.mnc) x[3] = R * mm * det * Gather<V>(s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride, s.mcstride, last);
   if (s.knc) {
     const V                    f  = R / det;
     decltype(Greater(f, f, 0)) on = {};
 
-    TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, s.kcstride, A, T);
+    TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, s.kcstride, last, A, T);
 #pragma unroll
     for (int a = 0; a < DIM; a++)
 #pragma unroll
@@ -123,37 +153,46 @@ HOPS_LANES_CALLED void Factors(const HopsLanesLORRun &s, int c, int v, const int
         on |= Greater(g2, least, bit) | Greater(g2, large, HOPS_MASK_LARGE);
         q[bit] = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
       }
-#pragma unroll
-    for (int l = 0; l < W; l++) Team::OrByte(s.mask + c + l, c + l, (unsigned int)At(on, l));
+    PutMask<Team>(s.mask, c, last, on);
   }
   if (DIM == 2 && s.mixed) x[2] = q[0];
-#pragma unroll
-  for (int l = 0; l < W; l++) {
-    const size_t at = ((size_t)(c + l) * s.nn + v) * 4;
+  if constexpr (group == 1) {
+    const size_t at = ((size_t)c * s.nn + v) * 4;
 
-    HopsStorePair(s.out + at, At(x[0], l), At(x[1], l));
-    HopsStorePair(s.out + at + 2, At(x[2], l), At(x[3], l));
+    HopsStorePair(s.out + at, x[0], x[1]);
+    HopsStorePair(s.out + at + 2, x[2], x[3]);
     if (DIM == 3 && s.mixed) {
-      HopsStorePair(s.pairs + at, At(q[0], l), At(q[1], l));
-      HopsStorePair(s.pairs + at + 2, At(q[2], l), At(q[3], l));
+      HopsStorePair(s.pairs + at, q[0], q[1]);
+      HopsStorePair(s.pairs + at + 2, q[2], q[3]);
     }
+  } else {
+    const size_t at = HopsLanesCell(group, c, 4 * s.nn) + (size_t)v * 4 * group;
+
+    for (int i = 0; i < 4; i++) PutNumber<group>(s.out + at + i * group, x[i]);
+    for (int i = 0; DIM == 3 && s.mixed && i < 3; i++) PutNumber<group>(s.pairs + at + i * group, q[i]);
   }
 }
 
 /* The same of families other than H1: tensors J^-1 kappa J^-T det J of H(curl), J^T kappa J / det J of
    H(div), kappa / det J of L2 */
-template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLORRun &s, int c, int v, const double J[])
+template <int DIM, class Team, class V>
+HOPS_LANES_CALLED void Tensors(const HopsLanesLORRun &s, int c, int last, int v, const V J[])
 {
-  const size_t  nn    = (size_t)s.nn;
-  const int     nc[2] = {s.knc, s.mnc};
-  const double *K[2]  = {s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride,
-                         s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
-  double        A[9], R[DIM * DIM], T[DIM * DIM], G[DIM * DIM];
-  const double  det = Adjugate(DIM, J, A);
-  double       *out = s.out + (size_t)c * s.ncomp * nn + v, *mixed = out;
-  unsigned int  on = 0;
+  constexpr int W = CellsOf<V>(), group = Team::group;
+  const size_t  nn        = (size_t)s.nn * group;
+  const int     nc[2]     = {s.knc, s.mnc};
+  const size_t  stride[2] = {(size_t)s.kcstride, (size_t)s.mcstride};
+  const double *K[2]      = {s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride,
+                             s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
+  V             A[DIM * DIM], R[DIM * DIM], T[DIM * DIM], G[DIM * DIM];
+  const V       det = Adjugate(DIM, J, A);
+  double       *out = s.out + HopsLanesCell(group, c, s.ncomp * s.nn) + (size_t)v * group, *mixed = out;
 
-  if (!(det > 0)) Team::Least(s.bad, c);
+  decltype(Greater(det, det, 0)) on = {};
+
+#pragma unroll
+  for (int l = 0; l < W; l++)
+    if (!(At(det, l) > 0)) Team::Least(s.bad, c + HopsMin(l, last));
 #pragma unroll
   for (int t = 0; t < 2; t++)
     if (nc[t]) mixed += nn * (s.family[t] == HOPS_L2 ? 1 : DIM);
@@ -161,7 +200,7 @@ template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLOR
   for (int t = 0; t < 2; t++) {
     if (!nc[t]) continue;
     if (s.family[t] == HOPS_L2) {
-      *out = K[t][0] / det;
+      PutNumber<group>(out, Gather<V>(K[t], stride[t], last) / det);
       out += nn;
       continue;
     }
@@ -169,12 +208,12 @@ template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLOR
     for (int a = 0; a < DIM; a++)
 #pragma unroll
       for (int i = 0; i < DIM; i++) R[a * DIM + i] = s.family[t] == HOPS_HCURL ? A[a * DIM + i] : J[i * DIM + a];
-    TimesKappa<DIM>(nc[t], K[t], 0, R, T);
+    TimesKappa<DIM>(nc[t], K[t], stride[t], last, R, T);
 #pragma unroll
     for (int a = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a; b < DIM; b++) {
-        double g = 0;
+        V g = {};
 
 #pragma unroll
         for (int i = 0; i < DIM; i++) g += T[a * DIM + i] * R[b * DIM + i];
@@ -182,38 +221,31 @@ template <int DIM, class Team> HOPS_LANES_CALLED void Tensors(const HopsLanesLOR
       }
 #pragma unroll
     for (int a = 0; a < DIM; a++) {
-      *out = G[a * DIM + a];
+      PutNumber<group>(out, G[a * DIM + a]);
       out += nn;
     }
 #pragma unroll
     for (int a = 0, bit = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, bit++) {
-        const double g = G[a * DIM + b];
+        const V g = G[a * DIM + b];
 
-        if (!(g * g <= s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) && g != 0) on |= 1u << bit;
+        on |= Couples(g * g, s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b], g, bit);
         if (s.mixed) {
-          *mixed = g;
+          PutNumber<group>(mixed, g);
           mixed += nn;
         }
       }
   }
-  Team::OrByte(s.mask + c, c, on);
+  PutMask<Team>(s.mask, c, last, on);
 }
 
 /* Vertex data of either kind */
 template <int DIM, bool LUMP, class Team, class V>
-HOPS_LANES void Node(const HopsLanesLORRun &s, int c, int v, const int ijk[], const V J[])
+HOPS_LANES void Node(const HopsLanesLORRun &s, int c, int last, int v, const int ijk[], const V J[])
 {
-  if constexpr (!LUMP) Factors<DIM, Team>(s, c, v, ijk, J);
-  else if constexpr (CellsOf<V>() == 1) Tensors<DIM, Team>(s, c, v, J);
-  else
-    for (int l = 0; l < CellsOf<V>(); l++) {
-      double one[DIM * DIM];
-
-      for (int i = 0; i < DIM * DIM; i++) one[i] = At(J[i], l);
-      Tensors<DIM, Team>(s, c + l, v, one);
-    }
+  if constexpr (LUMP) Tensors<DIM, Team>(s, c, last, v, J);
+  else Factors<DIM, Team>(s, c, last, v, ijk, J);
 }
 
 /* J of a bi- or trilinear map, direction by direction; b, d: the two basis functions of each direction and
@@ -306,34 +338,60 @@ template <int DIM, bool LINEAR, bool LUMP, class Team> struct HopsLORVertexDirec
 
     if (LINEAR) MultilinearAt<DIM>(s, s.X + (size_t)c * (DIM << DIM), ijk, J);
     else FullSums<DIM>(s, s.X + (size_t)c * DIM * s.Pg * s.Pg * (DIM == 3 ? s.Pg : 1), ijk, J);
-    Node<DIM, LUMP, Team>(s, c, v, ijk, J);
+    Node<DIM, LUMP, Team>(s, c, 0, v, ijk, J);
   }
 };
 
-/* Of n cells in values of W, the first one of value i: the last value takes cells of the one before, too, and
-   both write the same */
-HOPS_LANES int FirstCell(int i, int W, int n)
-{
-  return HopsMin(i * W, n - W);
-}
-
-/* The same for all nodes of a value's cells, where the map has two nodes in each direction */
+/*
+  The same for all nodes of a value's cells, where the map has two nodes in each direction. Along x it is
+  linear: of a row of nodes R has for each coordinate its value, and its derivatives along y and z, at both
+  ends of the cell.
+*/
 template <int DIM, bool LUMP, class Team> struct HopsLORVertexCells {
   typedef typename Team::Value V;
   HopsLanesLORRun              s;
 
+  HOPS_LANES void Row(const V x[], const int ijk[], V R[][DIM][2]) const
+  {
+    const double *b1 = s.B + 2 * ijk[1], *d1 = s.D + 2 * ijk[1];
+
+    for (int i = 0; i < DIM; i++, x += 1 << DIM)
+      for (int e = 0; e < 2; e++) {
+        V f[2] = {}, fy[2] = {};
+
+        for (int z = 0; z < DIM - 1; z++) {
+          f[z]  = b1[0] * x[4 * z + e] + b1[1] * x[4 * z + 2 + e];
+          fy[z] = d1[0] * x[4 * z + e] + d1[1] * x[4 * z + 2 + e];
+        }
+        if constexpr (DIM == 3) {
+          const double *b2 = s.B + 2 * ijk[2], *d2 = s.D + 2 * ijk[2];
+
+          R[i][0][e] = b2[0] * f[0] + b2[1] * f[1];
+          R[i][1][e] = b2[0] * fy[0] + b2[1] * fy[1];
+          R[i][2][e] = d2[0] * f[0] + d2[1] * f[1];
+        } else {
+          R[i][0][e] = f[0];
+          R[i][1][e] = fy[0];
+        }
+      }
+  }
+
   HOPS_LANES void operator()(size_t g) const
   {
-    const int     c = FirstCell((int)g, Team::group, (int)s.n);
+    constexpr int W = Team::group;
+    const int     c = (int)g * W, last = HopsMin(W, (int)s.n - c) - 1;
     const double *X = s.X + (size_t)c * (DIM << DIM);
-    V             x[DIM << DIM], J[DIM * DIM];
+    V             x[DIM << DIM], R[DIM][DIM][2], J[DIM * DIM];
 
-    for (int i = 0; i < DIM << DIM; i++) x[i] = Gather<V>(X + i, DIM << DIM);
+    for (int i = 0; i < DIM << DIM; i++) x[i] = Gather<V>(X + i, DIM << DIM, last);
     for (int v = 0; v < s.nn; v++) {
-      const int at = HopsLoad(s.ijk + v), ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+      const int     at = s.ijk[v], ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+      const double *b = s.B + 2 * ijk[0], *d = s.D + 2 * ijk[0];
 
-      MultilinearAt<DIM>(s, x, ijk, J);
-      Node<DIM, LUMP, Team>(s, c, v, ijk, J);
+      if (!ijk[0]) Row(x, ijk, R);
+      for (int i = 0; i < DIM; i++)
+        for (int a = 0; a < DIM; a++) J[i * DIM + a] = (a ? b : d)[0] * R[i][a][0] + (a ? b : d)[1] * R[i][a][1];
+      Node<DIM, LUMP, Team>(s, c, last, v, ijk, J);
     }
   }
 };
@@ -357,9 +415,9 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
     V        *a = (V *)scratch, *b = a + nb * S;
 
     for (int t = team.lane(); t < n * DIM * ng; t += T) {
-      const int cell = t / (DIM * ng), c = FirstCell(i0 + cell, W, (int)s.n), i = t % (DIM * ng);
+      const int cell = t / (DIM * ng), c = (i0 + cell) * W, i = t % (DIM * ng);
 
-      a[cell * S + i] = Gather<V>(s.X + (size_t)c * DIM * ng + i, DIM * ng);
+      a[cell * S + i] = Gather<V>(s.X + (size_t)c * DIM * ng + i, DIM * ng, HopsMin(W, (int)s.n - c) - 1);
     }
     team.Sync();
     if (Pg < P) {
@@ -401,7 +459,7 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
 #pragma unroll
           for (int i = 0; i < DIM; i++) J[i * DIM + e] += d * x[i * nn + v + (k - ijk[e]) * stride];
         }
-      Node<DIM, LUMP, Team>(s, FirstCell(i0 + cell, W, (int)s.n), v, ijk, J);
+      Node<DIM, LUMP, Team>(s, (i0 + cell) * W, HopsMin(W, (int)s.n - (i0 + cell) * W) - 1, v, ijk, J);
     }
   }
 };
@@ -464,7 +522,7 @@ template <class Back> struct HopsLORVertexLaunches {
 
     PetscFunctionBegin;
     PetscCall(Back::GetOwn(&most));
-    if (s->n < Team::group || s->Pg > s->P || one > most) {
+    if (s->Pg > s->P || one > most) {
       if (s->Pg == 2) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
       else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s}));
     } else if (s->Pg > 2) PetscCall((RunNodal<DIM, LUMP>(s, one)));

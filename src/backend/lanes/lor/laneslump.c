@@ -22,6 +22,7 @@ PetscErrorCode HopsLumpCreate(HopsLanesLOR k)
   u->family[0] = HopsFamilyDerivative(sp->family, sp->dim);
   u->family[1] = sp->family;
   for (int t = 0; t < 2; t++) HopsLayoutCreate(u->family[t], sp->dim, sp->order, &u->l[t]);
+  u->mesh.ncells   = (int)sp->ncells;
   u->mesh.dim      = dim;
   u->mesh.P        = P;
   u->mesh.nn       = k->nn;
@@ -187,7 +188,7 @@ PetscErrorCode HopsLumpFinish(HopsLanesLOR k, HopsLORVertexData d)
   const HopsMemoryOps *memory = k->kernels->backend->memory;
   struct _HopsLump    *u      = k->lump;
   const PetscInt       nc     = k->space->ncells;
-  const size_t         size   = (size_t)nc * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
+  const size_t         size   = HopsLanesLORCells(k) * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
 
   PetscFunctionBegin;
   if (size != d->numbersize) {
@@ -539,7 +540,7 @@ PetscErrorCode HopsLumpValues(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(d->v.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
-  if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall((*k->kernels->lump->CurlPlaces)(m, rows));
+  if (!rows->placed) PetscCall((*k->kernels->lump->CurlPlaces)(m, rows));
   rows->placed = PETSC_TRUE;
   PetscCall((*k->kernels->lump->CurlValues)(m, rows));
   if (rows->anylong) PetscCall((*k->kernels->lump->ValuesLong)(m, rows));

@@ -33,13 +33,13 @@ typedef struct {
 } HopsLumpTable;
 
 typedef struct {
-  int                  dim, P, nn, ne, nfree, n; /* n: numbers of a cell in use */
-  const int           *restr;                    /* [ncells][ne], -1-l where the sign is opposite */
+  int                  ncells, dim, P, nn, ne, nfree, n; /* n: numbers of a cell in use */
+  const int           *restr;                            /* [ncells][ne], -1-l where the sign is opposite */
   const int           *begin, *entry;
   const unsigned char *mask;
   HopsLORHung          hung;
   double               perentry; /* 1 / ne */
-  const double        *numbers;  /* [ncells][n] */
+  const double        *numbers;  /* [ncells][n], or on a host [groups][n][cells of a group] */
   HopsLumpTable        table[8];
 
   /* H(curl) in 3D: rows go by laneslumpcurl.h, for which the others are, and tables serve long ones alone */
@@ -67,8 +67,8 @@ struct _HopsLumpKernels {
   PetscErrorCode (*ColumnsLong)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*ValuesLong)(const HopsLumpMesh *, const HopsLORRows *);
   /* laneslumpcurl.h: rows by a stencil, where mesh.stencil. *empty, zero before, is 1 where an unknown has no
-     cell; bytes of rows->place, and rows->nblocks is set; places anew, where the pattern is sorted or in two
-     blocks */
+     cell; bytes of rows->place, and rows->nblocks is set; places in rows of the final pattern, looked up if
+     it is sorted or in two blocks */
   PetscErrorCode (*CurlEmpty)(const HopsLumpMesh *, int *empty);
   size_t (*CurlPlaceSize)(const HopsLumpMesh *, HopsLORRows *);
   PetscErrorCode (*CurlCount)(const HopsLumpMesh *, const HopsLORRows *, unsigned long long *work);

@@ -8,13 +8,6 @@
 #include "laneslorrow.h"
 #include "laneslump.h"
 
-/* Unrolls a loop over neighbours. GCC has a pragma of its own, which halves the time of the pattern */
-#if defined(__CUDACC__) || defined(__clang__)
-  #define HOPS_CURL_UNROLL _Pragma("unroll")
-#else
-  #define HOPS_CURL_UNROLL _Pragma("GCC unroll 64")
-#endif
-
 #define HOPS_CURL_NONE    63 /* place of a neighbour that is not there, or is constrained: all bits */
 #define HOPS_CURL_BITS    7
 #define HOPS_CURL_WORD    9   /* places of a word */
@@ -125,13 +118,13 @@ template <int N> HOPS_LANES void HopsCurlEntries(const HopsLumpMesh &m, const Ho
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
   int       base[3], st[3][3];
 
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int f = 0; f < 3; f++) {
     base[f] = d[f] * size + e.Index(d[f], 1);
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
   }
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int s = 0; s < N; s++) {
     const HopsCurlNeighbour n = HopsCurlNeighbourOf(s);
 
@@ -180,7 +173,13 @@ HOPS_LANES double HopsCurlFlip(double x, int flip)
 #if defined(__CUDA_ARCH__)
   return __hiloint2double(__double2hiint(x) ^ (flip & 0x80000000), __double2loint(x));
 #else
-  return flip < 0 ? -x : x;
+  union {
+    double             x;
+    unsigned long long bits;
+  } u = {x};
+
+  u.bits ^= (unsigned long long)(flip & 0x80000000) << 32;
+  return u.x;
 #endif
 }
 
@@ -192,7 +191,7 @@ template <bool COUPLED> struct HopsCurlWords {
 
   HOPS_LANES void Clear()
   {
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < WORDS; i++) w[i] = ~(unsigned long long)0;
   }
   /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the
@@ -213,14 +212,27 @@ template <bool COUPLED> struct HopsCurlWords {
     *x = HopsCurlFlip(*x, p << 25);
     return p & HOPS_CURL_NONE;
   }
+  /* p becomes rank[p], HOPS_CURL_NONE itself; signs stay */
+  HOPS_LANES void Move(const unsigned char rank[])
+  {
+    unsigned long long moved[WORDS] = {};
+
+    HOPS_LOR_UNROLL
+    for (int s = 0; s < HopsCurlStencil<COUPLED>::N; s++) {
+      const int shift = HOPS_CURL_BITS * (s % HOPS_CURL_WORD);
+
+      moved[s / HOPS_CURL_WORD] |= ((unsigned long long)rank[Get(s)] << shift) | (w[s / HOPS_CURL_WORD] & 64ull << shift);
+    }
+    for (int i = 0; i < WORDS; i++) w[i] = moved[i];
+  }
   HOPS_LANES void Store(const HopsLORRows &rows, int k) const
   {
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
   HOPS_LANES void Load(const HopsLORRows &rows, int k)
   {
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
   }
 };

@@ -4,6 +4,7 @@
   places, once more to write them.
 */
 #pragma once
+#include "laneslorone.h"
 #include "laneslumpcurl.h"
 
 /* ---- Blocks of rows ---- */
@@ -55,9 +56,9 @@ template <int N> HOPS_LANES unsigned int HopsCurlColumns(const HopsLumpMesh &m, 
   unsigned int negative = 0;
 
   HopsCurlEntries<N>(m, edge, col);
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int s = 0; s < N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int s = 1; s < N; s++) {
     if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
     col[s] = HopsLanesUnsigned(col[s]);
@@ -71,7 +72,7 @@ template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsCurlEdge &e)
   const int    last    = e.P - 1;
   unsigned int surface = 0;
 
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int s = 1; s < N; s++) {
     const HopsCurlNeighbour n  = HopsCurlNeighbourOf(s);
     const bool              on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) ||
@@ -81,6 +82,34 @@ template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsCurlEdge &e)
   }
   return surface;
 }
+
+/* What laneslorone.h asks for */
+template <bool COUPLED> struct HopsCurlOneCell {
+  typedef HopsCurlWords<COUPLED> Words;
+  HopsLumpMesh                   m;
+
+  enum {
+    N     = HopsCurlStencil<COUPLED>::N,
+    MAX   = HopsCurlStencil<COUPLED>::MAX,
+    SLOTS = 2 * HopsCurlStencil<COUPLED>::SLOTS
+  };
+
+  HOPS_LANES int Entries() const
+  {
+    return m.ne;
+  }
+  HOPS_LANES unsigned long long Columns(int e, int col[], unsigned long long *negative) const
+  {
+    const int          c = CellOf(e, m.perentry), i = e - c * m.ne;
+    const HopsCurlEdge edge(m.P, m.at[i], COUPLED ? m.mask[c] : 0);
+    unsigned long long free = 0;
+
+    *negative = (unsigned long long)HopsCurlColumns<N>(m, c, i, edge, col) << 1;
+    HOPS_LOR_UNROLL
+    for (int s = 1; s < N; s++) free |= (unsigned long long)(col[s] < m.nfree) << s;
+    return free;
+  }
+};
 
 /*
   Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry
@@ -150,7 +179,7 @@ template <bool COUPLED> struct HopsCurlCount {
           word.Clear();
           word.Set(0, 0, false);
           if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
-          HOPS_CURL_UNROLL
+          HOPS_LOR_UNROLL
           for (int s = 1; s < N; s++) {
             int p = len;
 
@@ -168,7 +197,7 @@ template <bool COUPLED> struct HopsCurlCount {
             }
           }
           count[i] = len;
-          word.Store(rows, kc + t);
+          word.Store(rows, PlaceKey(m, rows, kc + t));
         }
         if (!team.Any(turn > j)) break;
       }
@@ -186,7 +215,7 @@ template <bool COUPLED> struct HopsCurlCount {
     });
     if (len > MAX) {
       word.Clear();
-      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, PlaceKey(m, rows, k));
       CountLater<Team>(rows, r, len, work);
       return;
     }
@@ -229,9 +258,9 @@ template <bool COUPLED> struct HopsCurlFill {
       const int              e = m.entry[kc + t], c = CellOf(e, m.perentry);
       HopsCurlWords<COUPLED> word;
 
-      word.Load(rows, kc + t);
+      word.Load(rows, PlaceKey(m, rows, kc + t));
       (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
-      HOPS_CURL_UNROLL
+      HOPS_LOR_UNROLL
       for (int s = 1; s < N; s++) {
         const int p = word.Get(s);
 
@@ -311,10 +340,10 @@ template <bool COUPLED> struct HopsCurlPlaces {
 
       word.Clear();
       word.Set(0, Find(rows, r, row, &next), false);
-      HOPS_CURL_UNROLL
+      HOPS_LOR_UNROLL
       for (int s = 1; s < N; s++)
         if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
-      word.Store(rows, kc + t);
+      word.Store(rows, PlaceKey(m, rows, kc + t));
     }
   }
 };

@@ -4,27 +4,32 @@
   couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
 */
 #pragma once
+#include "laneslorcells.h"
 #include "laneslumpcurl.h"
 
 /*
-  Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers. With c_f the circulation
+  Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers, or those of a value's
+  cells, which lie G apart. With c_f the circulation
   around a face and n a number,
     y = sum over the edge's faces of +-(n_f c_f + sum over a face's edges g of n_g (sum of c over the faces
     across g's other direction)),
   written out. What meets around an edge g cancels there but on the cell's boundary: sj = +1 at the first node
   along b, -1 at the last, else 0; sk along c. What neighbours get that are not there is meaningless.
 */
-template <bool COUPLED>
-HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge &e, const double *X, double x[])
+template <bool COUPLED, int G, class V>
+HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge &e, const double *X, V x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
   const bool has0 = m.has[0], has1 = m.has[1];
-  const auto At = [X](bool on, int k) { return on ? X[k] : 0.0; };
+  const auto At = [X](bool on, int k) {
+    if constexpr (sizeof(V) == sizeof(double)) return on ? X[k * G] : 0.0;
+    else return on ? ((const V *)X)[k] : V{};
+  };
   /* an edge's own number, those of its faces across c and b */
-  const int    ia = e.Index(a, 1), fc = m.own[0] + c * p * p * P + e.Index(c, 0), fb = m.own[0] + b * p * p * P + e.Index(b, 0);
-  const double own = At(has1, m.own[1] + a * p * P * P + ia);
-  const double cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb),
-               bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
+  const int ia = e.Index(a, 1), fc = m.own[0] + c * p * p * P + e.Index(c, 0), fb = m.own[0] + b * p * p * P + e.Index(b, 0);
+  const V   own = At(has1, m.own[1] + a * p * P * P + ia);
+  const V   cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb),
+          bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
 
   x[0] = own + cp + cm + bp + bm;
   x[1] = -cp;
@@ -32,7 +37,7 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[3] = -bp;
   x[4] = -bm;
   if (!COUPLED) {
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int I = 0; I < 2; I++) {
       x[5 + 2 * I]  = I ? cp : -cp;
       x[6 + 2 * I]  = I ? -cm : cm;
@@ -41,14 +46,15 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
     }
     return;
   }
-  const int sj = !e.jm - !e.jp, sk = !e.km - !e.kp, np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
-  const int node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
-  const int ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1),
-            gc   = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
-  const bool   q = has0 && e.on_bc, r = has0 && e.on_ac, t = has0 && e.on_ab;
-  const double q0 = At(q && (sj || sk), ga), qjp = At(q && e.jp, ga + e.Stride(a, b, 1)),
-               qjm = At(q && e.jm, ga - e.Stride(a, b, 1));
-  const double qkp = At(q && e.kp, ga + e.Stride(a, c, 1)), qkm = At(q && e.km, ga - e.Stride(a, c, 1));
+  const double sj = !e.jm - !e.jp, sk = !e.km - !e.kp;
+  const int    np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
+  const int    node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
+  const int    ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1),
+            gc = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
+  const bool q = has0 && e.on_bc, r = has0 && e.on_ac, t = has0 && e.on_ab;
+  const V    q0 = At(q && (sj != 0 || sk != 0), ga), qjp = At(q && e.jp, ga + e.Stride(a, b, 1)),
+          qjm = At(q && e.jm, ga - e.Stride(a, b, 1));
+  const V qkp = At(q && e.kp, ga + e.Stride(a, c, 1)), qkm = At(q && e.km, ga - e.Stride(a, c, 1));
 
   x[0] -= 2 * sj * sk * q0;
   x[1] += sk * (q0 - qjp);
@@ -59,13 +65,13 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[14] = -(qjp + qkm);
   x[15] = -(qjm + qkp);
   x[16] = qjm + qkm;
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int I = 0; I < 2; I++) {
-    const int    s  = I ? 1 : -1;
-    const double rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
-    const double tp = At(t && e.kp, gc + I * e.Stride(c, a, 1)), tm = At(t && e.km, gc + I * e.Stride(c, a, 1) - e.Stride(c, c, 1));
-    const double ab = At(has1 && e.on_ab, node + (2 - c) * np + I * na), ac = At(has1 && e.on_ac, node + (2 - b) * np + I * na);
-    const double bs = ab - tp - tm, cs = ac - rp - rm;
+    const double s  = I ? 1 : -1;
+    const V      rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
+    const V      tp = At(t && e.kp, gc + I * e.Stride(c, a, 1)), tm = At(t && e.km, gc + I * e.Stride(c, a, 1) - e.Stride(c, c, 1));
+    const V      ab = At(has1 && e.on_ab, node + (2 - c) * np + I * na), ac = At(has1 && e.on_ac, node + (2 - b) * np + I * na);
+    const V      bs = ab - tp - tm, cs = ac - rp - rm;
 
     x[5 + 2 * I]  = s * (cp - sk * q0) + bs + sk * rp;
     x[6 + 2 * I]  = -s * (cm + sk * q0) + bs - sk * rm;
@@ -93,19 +99,19 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 {
   constexpr int N = HopsCurlStencil<COUPLED>::N;
 
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int w = 0; w < N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
       if (w + i >= N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
-    HOPS_CURL_UNROLL
+    HOPS_LOR_UNROLL
     for (int i = 0; i < HOPS_CURL_WORD; i++)
       if (w + i < N) s[to[i]] = v[i] + x[w + i];
   }
@@ -115,7 +121,7 @@ HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], doub
 template <bool COUPLED>
 HOPS_LANES void HopsCurlAddBlocks(const HopsCurlWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
 {
-  HOPS_CURL_UNROLL
+  HOPS_LOR_UNROLL
   for (int i = 0; i < HopsCurlStencil<COUPLED>::N; i++) {
     const int p = word.Get(i, &x[i]);
 
@@ -179,8 +185,8 @@ template <bool COUPLED> struct HopsCurlValues {
         i    = rowof[t];
         turn = kc + t - HopsMax(first[i], kc);
         word.Load(rows, kc + t);
-        HopsCurlContributions<COUPLED>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
-                                       m.numbers + (size_t)c * m.n, x);
+        HopsCurlContributions<COUPLED, 1>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
+                                          m.numbers + (size_t)c * m.n, x);
       }
       for (int j = 0;; j++) {
         if (turn == j) {
@@ -195,5 +201,77 @@ template <bool COUPLED> struct HopsCurlValues {
     if (!fits) return;
     if (b.k0 == b.k1) team.Sync(); /* the zeros are other lanes' */
     for (int k = t; k < len; k += T) rows.v[0][base + k] = shared[k];
+  }
+};
+
+/* ---- Values by cells, see laneslorcells.h ---- */
+
+template <bool COUPLED, class Team> struct HopsCurlCellValues {
+  typedef typename Team::Value V;
+  HopsLumpMesh                 m;
+  HopsLORRows                  rows;
+  HopsLORPieces                p;
+
+  enum {
+    G = Team::group,
+    N = HopsCurlStencil<COUPLED>::N
+  };
+
+  /* Cells c + l of the group for each bit l of `on`; these have the same mask */
+  HOPS_LANES void Cells(int c, int mask, unsigned int on) const
+  {
+    for (int i = 0; i < m.ne; i++) {
+      V x[N];
+
+      HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[i], mask), m.numbers + (size_t)c * m.n, x);
+      for (unsigned int left = on; left; left &= left - 1) {
+        const int              l = HopsLowestBit(left), e = (c + l) * m.ne + i;
+        double                *out = rows.v[0] + p.begin[e];
+        HopsCurlWords<COUPLED> word;
+
+        if (p.begin[e] < 0) continue;
+        word.Load(rows, e);
+        HOPS_LOR_UNROLL
+        for (int s = 0; s < N; s++) {
+          double    y  = ((const double *)x)[s * G + l];
+          const int to = word.Get(s, &y);
+
+          if (to != HOPS_CURL_NONE) out[to] += y;
+        }
+      }
+    }
+  }
+  HOPS_LANES void operator()(size_t piece) const
+  {
+    for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
+      const int last = HopsMin(G, m.ncells - c) - 1;
+
+      if constexpr (COUPLED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
+      else Cells(c, 0, (2u << last) - 1);
+    }
+  }
+};
+
+/* Rows one by one, all or (later) some; they are zero before, and long ones stay so */
+template <bool COUPLED, int G> struct HopsCurlRowValues {
+  HopsLumpMesh         m;
+  HopsLORRows          rows;
+  const unsigned char *later;
+
+  HOPS_LANES void operator()(size_t r) const
+  {
+    const int lo = rows.i[0][r], *begin = m.begin + rows.first + r;
+
+    if ((later && !later[r]) || IsLong(rows, (int)r, HopsCurlStencil<COUPLED>::MAX)) return;
+    for (int k = begin[0]; k < begin[1]; k++) {
+      const int              e = m.entry[k], c = CellOf(e, m.perentry);
+      double                 x[HopsCurlStencil<COUPLED>::N];
+      HopsCurlWords<COUPLED> word;
+
+      word.Load(rows, PlaceKey(m, rows, k));
+      HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
+                                        m.numbers + HopsLanesCell(G, c, m.n), x);
+      HopsCurlAddBlocks(word, x, rows.v[0] + lo, rows.i[0][r + 1] - lo, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
+    }
   }
 };

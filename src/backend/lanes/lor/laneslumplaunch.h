@@ -14,6 +14,16 @@ template <class Back> struct HopsLumpLaunches {
     return Back::Teams(name, (int)((rows->n + T - 1) / T), bytes, f);
   }
 
+  static constexpr int G = Back::Team::group;
+
+  template <int DIM>
+  static PetscErrorCode NumbersOf(const HopsLumpMesh *m, PetscInt ncells, int ncomp, const HopsLumpNumber *number,
+                                  const double data[], double numbers[])
+  {
+    return Back::Each("HopsLumpNumbers", (ncells + G - 1) / G,
+                      HopsLumpGroupNumbers<DIM, typename Back::Team>{m->n, m->P, m->nn, ncomp, number, data, numbers});
+  }
+
   static PetscErrorCode Numbers(const HopsLumpMesh *m, PetscInt ncells, int ncomp, const HopsLumpNumber *number,
                                 const double data[], double numbers[])
   {
@@ -22,7 +32,10 @@ template <class Back> struct HopsLumpLaunches {
     PetscFunctionBegin;
     PetscCheck(total < UINT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The cells of a rank have more than 2^32 edges and faces of their lattices: use more ranks");
-    if (m->dim == 3)
+    if constexpr (G > 1) {
+      if (m->dim == 3) PetscCall(NumbersOf<3>(m, ncells, ncomp, number, data, numbers));
+      else PetscCall(NumbersOf<2>(m, ncells, ncomp, number, data, numbers));
+    } else if (m->dim == 3)
       PetscCall(Back::Each("HopsLumpNumbers", total, HopsLumpNumbers<3>{m->n, m->P, m->nn, ncomp, number, data, numbers}));
     else PetscCall(Back::Each("HopsLumpNumbers", total, HopsLumpNumbers<2>{m->n, m->P, m->nn, ncomp, number, data, numbers}));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,7 +84,7 @@ template <class Back> struct HopsLumpLaunches {
 
   static PetscErrorCode ValuesLong(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
-    return Back::Each("HopsLumpValuesLong", rows->n, HopsLumpLongValues{*m, *rows, Most(m, rows)});
+    return Back::Each("HopsLumpValuesLong", rows->n, HopsLumpLongValues<G>{*m, *rows, Most(m, rows)});
   }
 
   /* ---- Rows by a stencil ---- */
@@ -81,11 +94,11 @@ template <class Back> struct HopsLumpLaunches {
     return Back::Each("HopsCurlFindEmpty", m->nfree, HopsCurlFindEmpty{m->begin, empty});
   }
 
-  /* Have all blocks the same number of rows? Where a team is one lane it has a row. And rows without a cell
-     would make blocks of too many rows: so many then give a cell to each lane on average, or fewer */
+  /* Have all blocks the same number of rows? Rows without a cell would make blocks of too many rows: so many
+     then give a cell to each lane on average, or fewer */
   static bool Equal(const HopsLumpMesh *m)
   {
-    return m->empty || HopsLanesOf(HOPS_CURL_LANES) == 1;
+    return m->empty;
   }
 
   static int RowsOfBlock(const HopsLORRows *rows)
@@ -100,8 +113,16 @@ template <class Back> struct HopsLumpLaunches {
     const int    R     = RowsOfBlock(rows);
     const size_t words = rows->coupled ? (size_t)HopsCurlStencil<true>::WORDS : (size_t)HopsCurlStencil<false>::WORDS;
 
-    rows->nblocks = Equal(m) ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
-    return rows->nplace * words * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+    if (G > 1) rows->nblocks = 0; /* a host has none */
+    else rows->nblocks = Equal(m) ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
+    size_t n;
+
+    if (PlaceByEntry(*rows)) {
+      rows->place0 = 0;
+      rows->nplace = m->ncells * m->ne;
+    }
+    n = rows->nplace * words * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+    return n + (PlaceByEntry(*rows) ? HopsLORPiecesSize(rows->nplace, rows->n) : 0);
   }
 
   template <class F> static PetscErrorCode Run(const char name[], const HopsLORRows *rows, const F &f)
@@ -111,6 +132,17 @@ template <class Back> struct HopsLumpLaunches {
 
   template <bool COUPLED>
   static PetscErrorCode CurlCountOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
+  {
+    PetscFunctionBegin;
+    if constexpr (G > 1)
+      PetscCall(
+        Back::Each("HopsCurlCount", rows->n, HopsOneCount<HopsCurlOneCell<COUPLED>, typename Back::Team>{{*m}, *rows, work}));
+    else PetscCall(CurlCountBlocks<COUPLED>(m, rows, work));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <bool COUPLED>
+  static PetscErrorCode CurlCountBlocks(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
     int *start = HopsCurlStarts<COUPLED>(*rows);
 
@@ -129,34 +161,74 @@ template <class Back> struct HopsLumpLaunches {
     return rows->coupled ? CurlCountOf<true>(m, rows, work) : CurlCountOf<false>(m, rows, work);
   }
 
+  template <bool COUPLED> static PetscErrorCode CurlColumnsOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
+  {
+    if constexpr (G > 1) return Back::Each("HopsCurlFill", rows->n, HopsOneFill<HopsCurlOneCell<COUPLED>>{{*m}, *rows, used});
+    else return Run("HopsCurlFill", rows, HopsCurlFill<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows), used});
+  }
+
   static PetscErrorCode CurlColumns(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
   {
-    if (rows->coupled) return Run("HopsCurlFill", rows, HopsCurlFill<true>{*m, *rows, HopsCurlStarts<true>(*rows), used});
-    return Run("HopsCurlFill", rows, HopsCurlFill<false>{*m, *rows, HopsCurlStarts<false>(*rows), used});
+    return rows->coupled ? CurlColumnsOf<true>(m, rows, used) : CurlColumnsOf<false>(m, rows, used);
+  }
+
+  template <bool COUPLED> static PetscErrorCode CurlPieces(const HopsLumpMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
+  {
+    return HopsLORGetPieces<Back>(m->ncells, rows->nplace, HopsCurlStarts<COUPLED>(*rows) + rows->nblocks + 1, p);
+  }
+
+  template <bool COUPLED> static PetscErrorCode CurlPlacesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
+  {
+    PetscFunctionBegin;
+    if constexpr (G > 1) {
+      HopsLORPieces p;
+
+      if (rows->i[1])
+        PetscCall(
+          Back::Each("HopsCurlPlaces", rows->n, HopsOnePlaces<HopsCurlOneCell<COUPLED>>{{*m}, *rows, HOPS_CURL_MAX(COUPLED)}));
+      if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(CurlPieces<COUPLED>(m, rows, &p));
+      PetscCall(HopsLORSetPieces<Back>(m->begin, m->entry, rows, m->perentry, HOPS_CURL_MAX(COUPLED), &p));
+    } else if (rows->sorted || rows->i[1])
+      PetscCall(Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode CurlPlaces(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
-    if (rows->coupled) return Run("HopsCurlPlaces", rows, HopsCurlPlaces<true>{*m, *rows, HopsCurlStarts<true>(*rows)});
-    return Run("HopsCurlPlaces", rows, HopsCurlPlaces<false>{*m, *rows, HopsCurlStarts<false>(*rows)});
+    return rows->coupled ? CurlPlacesOf<true>(m, rows) : CurlPlacesOf<false>(m, rows);
+  }
+
+  template <bool COUPLED> static PetscErrorCode CurlValuesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
+  {
+    PetscFunctionBegin;
+    if constexpr (G > 1) {
+      HopsLORPieces p;
+
+      PetscCall(CurlPieces<COUPLED>(m, rows, &p));
+      PetscCall(HopsLORSetZero<Back>(rows, &p));
+      if (!PlaceByEntry(*rows)) p.later = NULL;
+      else PetscCall(Back::Each("HopsCurlCellValues", p.n, HopsCurlCellValues<COUPLED, typename Back::Team>{*m, *rows, p}));
+      PetscCall(Back::Each("HopsCurlRowValues", rows->n, HopsCurlRowValues<COUPLED, G>{*m, *rows, p.later}));
+    } else PetscCall(Run("HopsCurlValues", rows, HopsCurlValues<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode CurlValues(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
-    if (rows->coupled) return Run("HopsCurlValues", rows, HopsCurlValues<true>{*m, *rows, HopsCurlStarts<true>(*rows)});
-    return Run("HopsCurlValues", rows, HopsCurlValues<false>{*m, *rows, HopsCurlStarts<false>(*rows)});
+    return rows->coupled ? CurlValuesOf<true>(m, rows) : CurlValuesOf<false>(m, rows);
   }
 
   /* ---- Hanging nodes ---- */
 
   static PetscErrorCode HungTeams(size_t bytes, int *teams, PetscBool *own)
   {
-    return HopsLORHungLaunches<Back>::template Teams<HopsLumpCell>(bytes, teams, own);
+    return HopsLORHungLaunches<Back>::template Teams<HopsLumpCell<G>>(bytes, teams, own);
   }
 
   static PetscErrorCode HungLists(const HopsLumpMesh *m, const HopsLORHungWork *w)
   {
-    return HopsLORHungLaunches<Back>::Lists(HopsLumpCell{*m}, &m->hung, w, m->ne);
+    return HopsLORHungLaunches<Back>::Lists(HopsLumpCell<G>{*m}, &m->hung, w, m->ne);
   }
 
   static HopsLumpKernels Table()

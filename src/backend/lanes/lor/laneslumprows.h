@@ -38,6 +38,31 @@ template <int DIM> struct HopsLumpNumbers {
   }
 };
 
+/* The same of a group of cells */
+template <int DIM, class Team> struct HopsLumpGroupNumbers {
+  typedef typename Team::Value V;
+  int                          n, P, nn, ncomp;
+  const HopsLumpNumber        *number;
+  const double                *data;
+  double                      *out;
+
+  HOPS_LANES void operator()(size_t g) const
+  {
+    const V  *D     = (const V *)data + g * ncomp * nn;
+    V        *o     = (V *)out + g * n;
+    const int st[3] = {1, P, P * P};
+
+    for (int t = 0; t < n; t++) {
+      const HopsLumpNumber x = number[t];
+      V                    v = D[x.base];
+
+      for (int s = 1; s < 1 << DIM && x.open; s++)
+        if (!(s & ~x.open)) v += D[x.base + (s & 1) * st[0] + (s >> 1 & 1) * st[1] + (s >> 2) * st[2]];
+      o[t] = x.w * v;
+    }
+  }
+};
+
 /* ---- Masks ---- */
 
 /* result[0]: bits of the new masks that occur; [1], [2]: some new mask has a bit that the old one lacks; is
@@ -278,21 +303,21 @@ struct HopsLumpFillLong {
 
 /* ---- Values ---- */
 
-/* A cell's entries in the row that is its entry e */
-HOPS_LANES void HopsLumpAddCell(const HopsLumpMesh &m, int e, Row *out)
+/* A cell's entries in the row that is its entry e. G: cells whose numbers lie side by side */
+template <int G> HOPS_LANES void HopsLumpAddCell(const HopsLumpMesh &m, int e, Row *out)
 {
   const int           c = CellOf(e, m.perentry), i = e - c * m.ne, *R = m.restr + (size_t)c * m.ne;
   const HopsLumpTable table  = m.table[m.mask[c]];
   const int           n      = HopsLoad(table.count + i) & 65535;
   const HopsLumpTerm *T      = table.term + i;
   const bool          turned = R[i] < 0;
-  const double       *x      = m.numbers + (size_t)c * m.n;
+  const double       *x      = m.numbers + HopsLanesCell(G, c, m.n);
   double              v      = 0;
 
   for (int t = 0; t < n; t++, T += m.ne) {
     const HopsLumpTerm term = HopsLoad(T);
     const int          col = (int)term, value = (int)(term >> 32);
-    const double       a = HopsLoad(x + (value >> 1));
+    const double       a = HopsLoad(x + (value >> 1) * G);
 
     v += value & 1 ? -a : a;
     if (col & HOPS_LUMP_LAST) {
@@ -307,7 +332,7 @@ HOPS_LANES void HopsLumpAddCell(const HopsLumpMesh &m, int e, Row *out)
 }
 
 /* The cell's matrix for HopsLORHungLists: signs are the cell's own */
-struct HopsLumpCell {
+template <int G> struct HopsLumpCell {
   HopsLumpMesh m;
 
   template <class Do> HOPS_LANES void Row(int c, int v, const Do &Put) const
@@ -315,14 +340,14 @@ struct HopsLumpCell {
     const HopsLumpTable table = m.table[m.mask[c]];
     const int           n     = HopsLoad(table.count + v) & 65535;
     const HopsLumpTerm *T     = table.term + v;
-    const double       *x     = m.numbers + (size_t)c * m.n;
+    const double       *x     = m.numbers + HopsLanesCell(G, c, m.n);
     double              a     = 0;
 
     for (int t = 0; t < n; t++, T += m.ne) {
       const HopsLumpTerm term = HopsLoad(T);
       const int          col = (int)term, value = (int)(term >> 32);
 
-      a += value & 1 ? -HopsLoad(x + (value >> 1)) : HopsLoad(x + (value >> 1));
+      a += value & 1 ? -HopsLoad(x + (value >> 1) * G) : HopsLoad(x + (value >> 1) * G);
       if (!(col & HOPS_LUMP_LAST)) continue;
       Put(col & ~HOPS_LUMP_LAST, a);
       a = 0;
@@ -373,7 +398,7 @@ struct HopsLumpRowValues {
     team.Sync();
     if (r < r1) {
       for (int k = out.lo1; k < out.hi1; k++) out.V1[k] = 0;
-      for (int k = e0; k < e1; k++) HopsLumpAddCell(m, m.entry[k], &out);
+      for (int k = e0; k < e1; k++) HopsLumpAddCell<Team::group>(m, m.entry[k], &out);
     }
     if (!fits) return;
     team.Sync();
@@ -382,7 +407,7 @@ struct HopsLumpRowValues {
 };
 
 /* Long rows, which are zero: a lane for each, where they are to be */
-struct HopsLumpLongValues {
+template <int G> struct HopsLumpLongValues {
   HopsLumpMesh m;
   HopsLORRows  rows;
   int          max;
@@ -394,6 +419,6 @@ struct HopsLumpLongValues {
     if (!IsLong(rows, r, max)) return;
     Row out = GlobalRow(rows, r);
 
-    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) HopsLumpAddCell(m, m.entry[k], &out);
+    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) HopsLumpAddCell<G>(m, m.entry[k], &out);
   }
 };

@@ -15,10 +15,11 @@ struct HopsLanesContraction {
   }
 };
 
-/* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a few m at a time for each lane */
-template <class Team>
+/* Of doubles, or of vectors of them: out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a
+   few m at a time for each lane */
+template <class Team, class V>
 HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c, const double *__restrict__ A, int sm, int sn,
-                                int outer, int before, const double *in, double *out, bool add)
+                                int outer, int before, const V *in, V *out, bool add)
 {
   const int M = c.M, N = c.N, inner = before == 0 ? 1 : HopsLanesPower(c.base, before);
 
@@ -30,17 +31,17 @@ HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c,
     i += j * c.base;
     o = c.bygroups(o, &g);
 
-    const double *s = in + o * N * inner + i;
+    const V      *s = in + o * N * inner + i;
     const double *a[HOPS_LANES_GROUP];
-    double        v[HOPS_LANES_GROUP];
+    V             v[HOPS_LANES_GROUP];
 
 #pragma unroll
     for (int j = 0; j < HOPS_LANES_GROUP; j++) {
       a[j] = A + (g * HOPS_LANES_GROUP + j < M ? g * HOPS_LANES_GROUP + j : M - 1) * sm;
-      v[j] = 0;
+      v[j] = V{};
     }
     for (int n = 0; n < N; n++) {
-      const double x = s[n * inner];
+      const V x = s[n * inner];
 
 #pragma unroll
       for (int j = 0; j < HOPS_LANES_GROUP; j++) v[j] += a[j][n * sn] * x;
@@ -56,9 +57,9 @@ HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c,
 }
 
 /* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose; f, g are scratch */
-template <class Team>
+template <class Team, class V>
 HOPS_LANES_CALLED void Tensor(const Team &team, int dim, const HopsLanesContraction &c, const double *const A[3], int sm, int sn,
-                              const double *in, double *f, double *g, double *out, bool add)
+                              const V *in, V *f, V *g, V *out, bool add)
 {
   if (dim == 3) {
     Contract(team, c, A[0], sm, sn, c.N * c.N, 0, in, f, false);

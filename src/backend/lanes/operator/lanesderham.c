@@ -115,12 +115,16 @@ static PetscErrorCode HopsDerhamApply(HopsOperator A, HopsPart part, const void 
 
 static PetscErrorCode HopsDerhamDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
-  HopsDerhamOperator k = (HopsDerhamOperator)A;
+  HopsDerhamOperator k     = (HopsDerhamOperator)A;
+  HopsDerhamArgs     a     = k->args;
+  const PetscBool    marks = k->marks && !a.work ? PETSC_TRUE : PETSC_FALSE; /* teams with scratch of the back end's take turns */
 
   PetscFunctionBegin;
-  k->args.first = 0;
-  k->args.n     = k->ncells;
-  if (k->args.n) PetscCall((*k->kernels->Diagonal)(&k->args, d, dg));
+  if (!marks) a.marked = NULL;
+  for (int p = 0; p < 3; p++) { /* of which each has its marks */
+    HopsLanesPart((HopsPart)p, k->alone || !marks ? PETSC_TRUE : PETSC_FALSE, k->ninterior, k->ncells, &a.first, &a.n);
+    if (a.n) PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,6 +141,7 @@ static PetscErrorCode HopsDerhamDestroy(HopsOperator *A)
   PetscCall((*memory->Free)((void **)&k->args.work));
   PetscCall((*memory->Free)((void **)&k->qdata));
   PetscCall((*memory->Free)((void **)&k->tables));
+  PetscCall((*memory->Free)(&k->marked));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k));
@@ -206,6 +211,10 @@ PetscErrorCode HopsDerhamOperatorCreate(const HopsDerhamKernels *kernels, HopsFo
   PetscCall((*kernels->GenericSetUp)(a, &own)); /* the diagonal runs it for every order */
   if (!own) PetscCall((*memory->Malloc)(a->nwork * a->nteams * sizeof(double), (void **)&a->work));
   FindLaunch(k);
+  a->marked = a->restr;
+  if (k->head.info.specialised)
+    PetscCall(
+      HopsLanesMarkIndices(kernels->backend, kernels->Mark, space, k->alone, (int)space->ne, &a->marked, &k->marked, &k->marks));
   nqdata = HopsLanesGroups(a->group, k->ncells) * HopsPower(a->Q, a->dim) * (a->nd + a->nm);
   PetscCall((*memory->Malloc)(nqdata * sizeof(double), (void **)&k->qdata));
   a->qdata       = k->qdata;

@@ -19,6 +19,7 @@
     halves, half()     1, or 2: groups of `lanes` lanes for a cell, and which one of them this lane is in
 */
 #pragma once
+#include "lanesargs.h"
 #include "lanesderhamargs.h"
 #include "laneslines.h"
 
@@ -241,12 +242,14 @@ HOPS_LANES void HopsDerhamGroup(const HopsDerhamCells &a, int c, typename Team::
 
         if (!in) *v = 0;
         else {
-          const int  k = r[row + i], m = k >> 31, l = k ^ m;
+          const int  k = r[row + i], m = k >> 31, n = k ^ m, l = n & ~HOPS_LANES_MEET;
           const bool own = __builtin_expect(l < a.nT, 1);
 
           if (ADD) {
-            if (own) Team::Add(a.y + l, HopsDerhamSigned(*v, m));
-            else Team::Add(a.yg + (l - a.nT), HopsDerhamSigned(*v, m));
+            double *const y = own ? a.y + l : a.yg + (l - a.nT);
+
+            if (n == l) *y += HopsDerhamSigned(*v, m);
+            else Team::Add(y, HopsDerhamSigned(*v, m));
           } else {
             if (own) *v = HopsDerhamSigned(a.x[l], m);
             else *v = HopsDerhamSigned(a.xg[l - a.nT], m);
@@ -548,6 +551,19 @@ HOPS_LANES_CONSTEXPR int HopsDerhamData(int Q, int family, int dim, int terms)
   return (n * (n + 1) / 2 + m * (m + 1) / 2) * HopsLanesPower(Q, dim);
 }
 
+/* A term in 3D by one lane, which needs no barriers: a component goes along x and y before the next one does,
+   so that it stays in the cache, which the buffers of all would not fit in */
+template <class Team, int FIELD, bool DERIV, int P, int Q, class V>
+HOPS_LANES void HopsDerhamOwnTerm(const HopsDerhamTables<P, Q> &tab, const V *lattice, V *buffer, const V *data)
+{
+  constexpr int FAMILY = DERIV ? HopsDerhamDerivative(FIELD, 3) : FIELD, NC = HopsDerhamComponents(FAMILY, 3);
+
+  HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FIELD, DERIV, 3, C>(tab, 0, lattice, buffer);
+                   HopsDerhamSecond<P, Q, FAMILY, C, false>(tab, 0, buffer));
+  HopsDerhamPoints<Team, FAMILY, 3>(tab, 0, buffer, data);
+  HOPS_DERHAM_EACH(NC, HopsDerhamSecond<P, Q, FAMILY, C, true>(tab, 0, buffer); HopsDerhamLast<P, Q, FAMILY, 3, C>(tab, 0, buffer));
+}
+
 /* HopsDerhamNodes() and HopsDerhamBuffers() values of this cell */
 template <int FAMILY, int TERMS, class Team, int P, int Q>
 HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> &tab, const HopsDerhamCells &a,
@@ -564,6 +580,12 @@ HOPS_LANES void HopsDerhamApply3(const Team &team, const HopsDerhamTables<P, Q> 
   const bool       first = MASS && team.half() == 0, second = DERIV && team.half() == Team::halves - 1;
 
   HopsDerhamRead<P, FAMILY, 3>(team, a, c, restr, nodes);
+  if constexpr (Team::group > 1) {
+    if constexpr (MASS) HopsDerhamOwnTerm<Team, FAMILY, false>(tab, nodes, buffer, qd + DATA);
+    if constexpr (DERIV) HopsDerhamOwnTerm<Team, FAMILY, true>(tab, nodes, dbuffer, qd);
+    HopsDerhamWrite<P, Q, FAMILY, 3, TERMS>(team, a, c, restr, nodes, buffer);
+    return;
+  }
   team.Sync();
   if (first) HOPS_DERHAM_EACH(NC, HopsDerhamFirst<P, Q, FAMILY, false, 3, C>(tab, t, nodes, buffer));
   if constexpr (DERIV) {

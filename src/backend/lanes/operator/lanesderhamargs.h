@@ -17,6 +17,7 @@ typedef struct {
   int           nd, nm;            /* values at a point: of the derivative's term, of the field's; 0 where the term is absent */
   PetscInt      first, n;          /* cells */
   const int    *restr;             /* [ncells][ne] L-vector indices l, -1-l with the opposite sign */
+  const int    *marked;            /* the same, where HOPS_LANES_MEET may be set: what fused kernels read */
   const double *qdata;             /* [nd + nm][Q^dim] of a cell, upper triangles by rows; groups: HopsDerhamAt() */
   const double *B, *E;             /* [Q][P] Lagrange polynomials, [Q][P-1] edge functions */
   const double *BB, *EE, *DD, *BD; /* [Q][P], [Q][P-1], [Q][P], [Q][P] products by entries: the diagonal */

@@ -7,6 +7,7 @@
 #include "lanescontract.h"
 #include "lanesderham.h"
 #include "lanesjacobian.h"
+#include "lanesmeet.h"
 #include <hops/private/hopsderhamimpl.h>
 
 /* The layouts of the field and of its derivative beside the arguments of the launch */
@@ -33,9 +34,9 @@ HOPS_LANES_CALLED void HopsDerhamEvaluate(const Team &team, const HopsDerhamArgs
 }
 
 /* out (+)= the transposed contractions by the matrices A[d][Q][n[d]] */
-template <class Team>
-HOPS_LANES_CALLED void HopsDerhamTranspose(const Team &team, int dim, int Q, const int n[3], const double *const A[3],
-                                           const double *in, double *f, double *g, double *out, bool add)
+template <class Team, class V>
+HOPS_LANES_CALLED void HopsDerhamTranspose(const Team &team, int dim, int Q, const int n[3], const double *const A[3], const V *in,
+                                           V *f, V *g, V *out, bool add)
 {
   if (dim == 2) {
     Contract(team, HopsLanesContraction(n[1], Q, Q), A[1], 1, n[1], 1, 1, in, f, false);
@@ -186,32 +187,37 @@ HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerham
    the function (0), of its derivative (1), or their product (2). d: one of the nd numbers of a point */
 template <class Team>
 HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerhamCell &s, int c, const int kind[3], double a,
-                                              const double *d, int nd, double *e, double *f, double *g, double *v, bool add)
+                                              const double *d, int nd, typename Team::Value *e, typename Team::Value *f,
+                                              typename Team::Value *g, typename Team::Value *v, bool add)
 {
-  const HopsDerhamArgs &k = s.k;
-  const double         *A[3];
-  const int             nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+  typedef typename Team::Value V;
+  const HopsDerhamArgs        &k = s.k;
+  const double                *A[3];
+  const int                    nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
 
   for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
-  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * d[HopsDerhamAt<Team>(k.Q, nq, nd, 0, q)];
+  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q));
   team.Sync();
   HopsDerhamTranspose(team, k.dim, k.Q, n, A, v, f, g, e + s.l.off[c], add);
 }
 
 /* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
-   phi and cyclic: the tensor's two diagonal entries and the one between them */
+   phi and cyclic: the tensor's two diagonal entries and the one between them. A group of cells at a
+   time; indices have marks where these are asked for */
 template <class Team>
 HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamCell &s, double *own, double *y, double *yg)
 {
-  const HopsDerhamArgs &k = s.k;
-  const int    ne = (int)s.l.ne, dim = k.dim, nq = HopsLanesPower(k.Q, dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
-  const size_t number   = HopsDerhamAt<Team>(k.Q, nq, 1, 1, 0); /* from a number of a point to the next */
-  const int    diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
-  double      *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + ne, *g = f + nm, *v = g + nm;
+  typedef typename Team::Value V;
+  const HopsDerhamArgs        &k = s.k;
+  const int     ne = (int)s.l.ne, dim = k.dim, nq = HopsLanesPower(k.Q, dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
+  const size_t  number   = HopsDerhamAt<Team>(k.Q, nq, 1, 1, 0); /* from a number of a point to the next */
+  const int     diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
+  constexpr int G = Team::group;
+  V            *e = (V *)(k.work ? k.work + team.index() * k.nwork : own), *f = e + ne, *g = f + nm, *v = g + nm;
 
-  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
-    const int    *restr = k.restr + (size_t)cell * ne;
-    const double *dd = k.qdata + HopsLanesCell(Team::group, cell, nq * (k.nd + k.nm)), *dm = dd + (size_t)k.nd * nq * Team::group;
+  for (PetscInt cell = HopsMeetFirst(k.first, G) + team.index() * G; cell < k.first + k.n; cell += team.count() * G) {
+    const int    *restr = (k.marked ? k.marked : k.restr) + (size_t)cell * ne;
+    const double *dd = k.qdata + HopsLanesCell(G, cell, nq * (k.nd + k.nm)), *dm = dd + (size_t)k.nd * nq * Team::group;
 
     for (int c = 0; c < (int)s.l.nc; c++) {
       int kind[3] = {0, 0, 0};
@@ -235,10 +241,11 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
         HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + off3[c] * number, k.nd, e, f, g, v, true);
       }
     }
-    for (int i = team.lane(); i < ne; i += team.size()) {
-      const int l = restr[i] < 0 ? -1 - restr[i] : restr[i]; /* squares have no sign */
-
-      Team::Add(l < k.nT ? y + l : yg + (l - k.nT), e[i]);
+    for (int j = 0; j < G && cell + j < k.first + k.n; j++, restr += ne) {
+      if (cell + j < k.first) continue;
+      for (int i = team.lane(); i < ne; i += team.size())
+        HopsMeetAdd<Team>(y, yg, k.nT, restr[i] < 0 ? -1 - restr[i] : restr[i], k.marked != NULL,
+                          ((const double *)(e + i))[j]); /* squares have no sign */
     }
     team.Sync();
   }

@@ -22,6 +22,7 @@ typedef struct {
   PetscErrorCode (*Diagonal)(const HopsDerhamArgs *, double d[], double dg[]);
   PetscErrorCode (*SetUp)(int family, const HopsSetUpArgs *);
   HopsLanesFindBad FindBad;
+  HopsLanesMark    Mark; /* NULL: all additions are atomic */
 } HopsDerhamKernels;
 
 typedef struct _HopsDerhamOperator *HopsDerhamOperator;
@@ -35,6 +36,8 @@ struct _HopsDerhamOperator {
   PetscInt                 ncells, ninterior;
   PetscBool                alone; /* no other rank, so that the parts need not be kept apart */
   double                  *tables, *hosttables, *qdata;
+  void                    *marked;
+  PetscBool                marks; /* args.marked has all it should have */
   HopsBasis                geom;
 };
 

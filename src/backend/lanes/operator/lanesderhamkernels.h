@@ -54,19 +54,20 @@ template <class Back> struct HopsDerhamLaunches {
     return s;
   }
 
-  template <class F> static PetscErrorCode Run(const HopsDerhamArgs *k, const F &f)
+  /* n: cells, or groups of them */
+  template <class F> static PetscErrorCode Run(const HopsDerhamArgs *k, PetscInt n, const F &f)
   {
-    return Back::Teams("HopsDerhamGeneric", (int)PetscMin((PetscInt)k->nteams, k->n), k->work ? 0 : k->nwork * sizeof(double), f);
+    return Back::Teams("HopsDerhamGeneric", (int)PetscMin((PetscInt)k->nteams, n), k->work ? 0 : k->nwork * sizeof(double), f);
   }
 
   static PetscErrorCode Apply(const HopsDerhamArgs *k, const double x[], const double xg[], double y[], double yg[])
   {
-    return Run(k, HopsDerhamGenericApply{Cell(k), x, xg, y, yg});
+    return Run(k, k->n, HopsDerhamGenericApply{Cell(k), x, xg, y, yg});
   }
 
   static PetscErrorCode Diagonal(const HopsDerhamArgs *k, double d[], double dg[])
   {
-    return Run(k, HopsDerhamGenericDiagonal{Cell(k), d, dg});
+    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsDerhamGenericDiagonal{Cell(k), d, dg});
   }
 
   static PetscErrorCode GenericSetUp(HopsDerhamArgs *k, PetscBool *own)
@@ -76,6 +77,7 @@ template <class Back> struct HopsDerhamLaunches {
     PetscFunctionBegin;
     k->nwork = (size_t)(s.l.ne + s.w.ne) + 2 * (size_t)HopsLanesPower(PetscMax(k->P, k->Q), k->dim) +
                (size_t)s.l.nc * HopsLanesPower(k->Q, k->dim);
+    k->nwork *= Back::Team::group; /* the diagonal's are values of so many cells */
     PetscCall(Back::GetSizes(k->nwork * sizeof(double), &k->nteams, own, HOPS_DERHAM_MOST_SCRATCH));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -112,6 +114,7 @@ template <class Back> struct HopsDerhamLaunches {
     k.Diagonal     = Diagonal;
     k.SetUp        = SetUp;
     k.FindBad      = FindBad;
+    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
     return k;
   }
 };

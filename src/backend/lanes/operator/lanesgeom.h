@@ -9,18 +9,18 @@ HOPS_ADJUGATE(template <class V> HOPS_LANES_CALLED, V) /* double, or a vector of
 
 /* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by
    rows) */
-HOPS_LANES_CALLED double Kappa(int dim, int nc, const double *k, int i, int j)
+template <class V> HOPS_LANES_CALLED V Kappa(int dim, int nc, const V *k, int i, int j)
 {
   const int r = i < j ? i : j, c = i < j ? j : i;
 
-  if (nc <= dim) return i == j ? k[nc == 1 ? 0 : i] : 0;
+  if (nc <= dim) return i == j ? k[nc == 1 ? 0 : i] : V{};
   return k[r * dim - r * (r + 1) / 2 + c];
 }
 
 /* (A kappa A^T)_rl */
-HOPS_LANES_CALLED double Congruence(int dim, const double A[9], int nc, const double *k, int r, int l)
+template <class V> HOPS_LANES_CALLED V Congruence(int dim, const V A[9], int nc, const V *k, int r, int l)
 {
-  double v = 0;
+  V v = {};
 
   for (int i = 0; i < dim; i++)
     for (int j = 0; j < dim; j++) v += A[r * dim + i] * Kappa(dim, nc, k, i, j) * A[l * dim + j];
@@ -125,7 +125,7 @@ HOPS_LANES_CALLED void MapCoefficients(int dim, const double *X, double *m)
 }
 
 /* The Jacobian at point q from these coefficients */
-HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const double *m, int q, double J[9])
+template <class V> HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const V *m, int q, V J[9])
 {
   const double r = z[q % Q], s = z[q / Q % Q], t = dim == 3 ? z[q / (Q * Q)] : 0;
 
@@ -141,20 +141,18 @@ HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const double
   }
 }
 
-/* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
-template <class Team> HOPS_LANES_CALLED double QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
+/* Quadrature data t of a cell, or of the cells of its group, entry (r,c) of the tensor or (r < 0) the mass,
+   at point q */
+template <class Team> HOPS_LANES_CALLED typename Team::Value QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
 {
-  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
-  const int     ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
-  double        G[Team::group > 1 ? 28 : 1], J[9], A[9], det, w;
-  const double *g = k.geom + HopsLanesCell(Team::group, cell, ng);
+  typedef typename Team::Value V;
+  const int                    dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
+  const int                    ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
+  V                            J[9], A[9], det;
+  double                       w;
+  const V                     *g = (const V *)k.geom + (size_t)(cell / Team::group) * ng;
 
-  if (k.geometry == HOPS_GEOMETRY_STORED)
-    return k.qdata[HopsLanesCell(Team::group, cell, nc * nq) + (size_t)(t * nq + q) * Team::group];
-  if constexpr (Team::group > 1) {
-    for (int i = 0; i < ng; i++) G[i] = g[(size_t)i * Team::group];
-    g = G;
-  }
+  if (k.geometry == HOPS_GEOMETRY_STORED) return ((const V *)k.qdata)[(size_t)(cell / Team::group) * nc * nq + t * nq + q];
   w = HopsLanesWeight(dim, k.Q, k.w, q);
   if (k.geometry == HOPS_GEOMETRY_AFFINE) return w * g[r < 0 ? nd : t];
   MapJacobian(dim, k.Q, k.z, g, q, J);

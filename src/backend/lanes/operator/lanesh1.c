@@ -13,6 +13,19 @@ static PetscErrorCode Reserve(HopsH1Operator k, int i, size_t n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Indices for a fused kernel, in memory i where they have marks, or other nodes than restr */
+static PetscErrorCode Mark(HopsH1Operator k, int i, HopsH1Args *a, int nodes)
+{
+  const int each = HopsPower(nodes, a->dim);
+  PetscBool marked;
+
+  PetscFunctionBegin;
+  PetscCall(HopsLanesMarkIndices(k->kernels->backend, k->kernels->Mark, k->space, k->alone, each, &a->padded, &k->mem[i], &marked));
+  if (marked && nodes == a->P) k->meets = a->padded;
+  if (k->mem[i]) k->size[i] = (size_t)k->ncells * each * sizeof(int);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All small tables in one piece of memory, on the host and in the back end's memory: B, D, C, BB, DD,
    BD, weights, points, the element map's B and D */
 static PetscErrorCode CreateTables(HopsH1Operator k, const HopsBasis *b)
@@ -93,10 +106,11 @@ static PetscErrorCode SetFewPoints(HopsH1Operator k)
   *a = k->args;
   if (a->Q == n) PetscFunctionReturn(PETSC_SUCCESS);
   a->Q      = n;
-  a->padded = a->restr;
+  a->padded = k->mem[4] ? (const int *)k->mem[4] : a->restr;
   if (!k->fewtables) {
     HopsBasis b;
 
+    PetscCall(Mark(k, 4, a, n));
     PetscCall(HopsBasisCreate(n, n, PETSC_FALSE, &b));
     PetscCall(PetscMalloc1(2 * n * n + 2 * n, &k->fewtables));
     PetscCall(PetscArraycpy(k->fewtables, b.B, n * n));
@@ -124,7 +138,7 @@ static PetscErrorCode HopsH1Destroy(HopsOperator *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
+  for (int i = 0; i < 5; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
   PetscCall(HopsLanesSetUpDestroy(k->kernels->backend, &k->own));
   PetscCall((*k->kernels->backend->memory->Free)((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
@@ -143,10 +157,13 @@ static PetscErrorCode PadRestriction(HopsH1Operator k)
 
   PetscFunctionBegin;
   a->padded = a->restr;
-  if (!k->head.info.specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Reserve(k, 3, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
-  a->padded = (const int *)k->mem[3];
-  PetscCall((*k->kernels->Pad)(a->dim, n, P, k->ncells, a->restr, (int *)k->mem[3]));
+  if (!k->head.info.specialised) PetscFunctionReturn(PETSC_SUCCESS);
+  if (n != P) {
+    PetscCall(Reserve(k, 3, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
+    a->padded = (const int *)k->mem[3];
+    PetscCall((*k->kernels->Pad)(a->dim, n, P, k->ncells, a->restr, (int *)k->mem[3]));
+  }
+  PetscCall(Mark(k, 3, a, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,8 +183,8 @@ static PetscErrorCode SetUpCells(HopsH1Operator k, PetscErrorCode (*run)(const H
       HopsLanesFillGroup(k->args.group, k->ncells, s->qdata, s->ncomp * HopsPower(k->args.Q, k->args.dim));
     else HopsLanesFillGroup(k->args.group, k->ncells, s->geom, HopsGeometrySize(k->args.geometry, k->args.dim));
   }
-  k->head.info.bytes =
-    (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[0] + k->size[1] + k->size[2] + k->size[3];
+  k->head.info.bytes = (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[0] + k->size[1] +
+                       k->size[2] + k->size[3] + k->size[4];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,12 +255,17 @@ static PetscErrorCode HopsH1Apply(HopsOperator A, HopsPart part, const void *x, 
 
 static PetscErrorCode HopsH1Diagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
-  HopsH1Operator k = (HopsH1Operator)A;
+  HopsH1Operator  k     = (HopsH1Operator)A;
+  HopsH1Args      a     = k->args;
+  const PetscBool marks = k->meets && !a.work ? PETSC_TRUE : PETSC_FALSE; /* teams with scratch of the back end's take turns */
 
   PetscFunctionBegin;
-  k->args.first = 0;
-  k->args.n     = k->ncells;
-  if (k->args.n) PetscCall((*k->kernels->Diagonal)(&k->args, d, dg));
+  a.padded = marks ? k->meets : NULL;
+  if (marks) a.restr = k->meets;
+  for (int p = 0; p < 3; p++) { /* of which each has its marks */
+    HopsLanesPart((HopsPart)p, k->alone || !marks ? PETSC_TRUE : PETSC_FALSE, k->ninterior, k->ncells, &a.first, &a.n);
+    if (a.n) PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,6 +301,7 @@ PetscErrorCode HopsH1OperatorCreate(const HopsH1Kernels *kernels, HopsForm form,
   ncomp      = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  k->space     = space;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
   PetscCall(HopsSpaceGetBackendCells(space, &a->restr, &k->own.X));

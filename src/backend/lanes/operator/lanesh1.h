@@ -101,12 +101,16 @@ HOPS_LANES void HopsH1GroupNodes(const HopsH1Cells<real> &a, int c, typename Tea
     const bool in = c + g >= a.first && c + g < a.first + a.n;
 
     for (int j = 0; j < NN; j++) {
-      const int k = in ? r[j] : -1;
+      const int k = in ? r[j] : -1, l = k & ~HOPS_LANES_MEET;
       real     *v = (real *)&s[(j / P) * (P | 1) + j % P] + g;
 
       if (ADD) {
-        if (k >= 0) Team::Add(k < a.nT ? a.y + k : a.yg + (k - a.nT), *v);
-      } else *v = k < 0 ? 0 : (k < a.nT ? a.x[k] : a.xg[k - a.nT]);
+        real *const y = l < a.nT ? a.y + l : a.yg + (l - a.nT);
+
+        if (k < 0) continue;
+        if (k == l) *y += *v;
+        else Team::Add(y, *v);
+      } else *v = k < 0 ? 0 : (l < a.nT ? a.x[l] : a.xg[l - a.nT]);
     }
   }
 }

@@ -5,12 +5,13 @@
 #pragma once
 #include "lanescontract.h"
 #include "lanesjacobian.h"
+#include "lanesmeet.h"
 
-/* doubles of scratch of a team */
-static inline size_t HopsH1GenericScratch(int dim, int P, int Q)
+/* doubles of scratch of a team, whose values are of so many cells */
+static inline size_t HopsH1GenericScratch(int group, int dim, int P, int Q)
 {
-  return (size_t)HopsLanesPower(P, dim) + 2 * (size_t)HopsLanesPower(P > Q ? P : Q, dim) +
-         (size_t)(dim + 1) * HopsLanesPower(Q, dim);
+  return group * ((size_t)HopsLanesPower(P, dim) + 2 * (size_t)HopsLanesPower(P > Q ? P : Q, dim) +
+                  (size_t)(dim + 1) * HopsLanesPower(Q, dim));
 }
 
 /* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P
@@ -66,17 +67,19 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
 }
 
 /* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
-   BB */
+   BB. A group of cells at a time; indices have marks where padded is restr */
 template <class Team>
 HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
 {
-  const int dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
+  typedef typename Team::Value V;
+  const int                    dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
             nm                  = HopsLanesPower(P > Q ? P : Q, dim);
   const int                  nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
   const HopsLanesContraction down(P, Q, P);
-  double                    *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
+  constexpr int              G = Team::group;
+  V                         *e = (V *)(k.work ? k.work + team.index() * k.nwork : own), *f = e + nn, *g = f + nm, *v = g + nm;
 
-  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
+  for (PetscInt cell = HopsMeetFirst(k.first, G) + team.index() * G; cell < k.first + k.n; cell += team.count() * G) {
     const int *restr = k.restr + (size_t)cell * nn;
 
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
@@ -92,7 +95,11 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
       team.Sync();
       Tensor(team, dim, down, A, 1, P, v, f, g, e, t > 0);
     }
-    for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
+    for (int l = 0; l < G && cell + l < k.first + k.n; l++, restr += nn) {
+      if (cell + l < k.first) continue;
+      for (int i = team.lane(); i < nn; i += team.size())
+        HopsMeetAdd<Team>(y, yg, k.nT, restr[i], k.padded == k.restr, ((const double *)(e + i))[l]);
+    }
     team.Sync();
   }
 }

@@ -27,12 +27,14 @@ typedef struct {
   PetscErrorCode (*SetUp)(const HopsSetUpArgs *);
   PetscErrorCode (*SetUpCells)(const HopsSetUpArgs *);
   HopsLanesFindBad FindBad;
+  HopsLanesMark    Mark; /* NULL: all additions are atomic */
 } HopsH1Kernels;
 
 typedef struct _HopsH1Operator *HopsH1Operator;
 struct _HopsH1Operator {
   struct _HopsOperator head;
   const HopsH1Kernels *kernels;
+  HopsSpace            space;
   HopsH1Args           args, few; /* few: of affine cells, see SetFewPoints() */
   HopsSetUpArgs        setup;
   HopsLanesSetUp       own;
@@ -40,9 +42,11 @@ struct _HopsH1Operator {
   PetscInt             ncells, ninterior;
   PetscBool            alone;                                       /* no other rank, so that the parts need not be kept apart */
   double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end's */
-  void                *mem[4];                                      /* the back end's: qdata, work, geom, padded */
-  size_t               size[4];
-  HopsBasis            geom;
+  /* the back end's: qdata, work, geom, padded, that of `few` */
+  void      *mem[5];
+  size_t     size[5];
+  const int *meets; /* args.restr with all marks, or NULL */
+  HopsBasis  geom;
 };
 
 EXTERN_C_BEGIN

@@ -61,27 +61,28 @@ struct HopsH1PadNodes {
 };
 
 template <class Back> struct HopsH1Launches {
-  template <class F> static PetscErrorCode Run(const HopsH1Args *k, const F &f)
+  /* n: cells, or groups of them */
+  template <class F> static PetscErrorCode Run(const HopsH1Args *k, PetscInt n, const F &f)
   {
-    const int teams = (int)PetscMin((PetscInt)k->nteams, k->n);
+    const int teams = (int)PetscMin((PetscInt)k->nteams, n);
 
     return Back::Teams("HopsH1Generic", teams, k->work ? 0 : k->nwork * sizeof(double), f);
   }
 
   static PetscErrorCode Apply(const HopsH1Args *k, const double x[], const double xg[], double y[], double yg[])
   {
-    return Run(k, HopsH1GenericApply{*k, x, xg, y, yg});
+    return Run(k, k->n, HopsH1GenericApply{*k, x, xg, y, yg});
   }
 
   static PetscErrorCode Diagonal(const HopsH1Args *k, double d[], double dg[])
   {
-    return Run(k, HopsH1GenericDiagonal{*k, d, dg});
+    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsH1GenericDiagonal{*k, d, dg});
   }
 
   static PetscErrorCode GenericSetUp(int dim, int P, int Q, size_t *nwork, int *nteams, PetscBool *own)
   {
     PetscFunctionBegin;
-    *nwork = HopsH1GenericScratch(dim, P, Q);
+    *nwork = HopsH1GenericScratch(Back::Team::group, dim, P, Q);
     PetscCall(Back::GetSizes(*nwork * sizeof(double), nteams, own));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -129,6 +130,7 @@ template <class Back> struct HopsH1Launches {
     k.SetUp        = SetUp;
     k.SetUpCells   = SetUpCells;
     k.FindBad      = FindBad;
+    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
     return k;
   }
 };

@@ -48,7 +48,7 @@ PetscErrorCode HopsH1SingleCreate(HopsOperator A, HopsOperator *single)
   PetscInt          n;
   const HopsH1Args *from = k->args.geometry == HOPS_GEOMETRY_AFFINE ? &k->few : &k->args;
   size_t            size, PQ = (size_t)from->P * from->Q, QQ = (size_t)from->Q * from->Q;
-  const int         stored = from->geometry == HOPS_GEOMETRY_STORED, padded = from->padded != from->restr;
+  const int         stored = from->geometry == HOPS_GEOMETRY_STORED;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
@@ -74,7 +74,9 @@ PetscErrorCode HopsH1SingleCreate(HopsOperator A, HopsOperator *single)
   a->qdata = (const double *)(stored ? s->mem[0] : NULL);
   a->geom  = (const double *)(stored ? NULL : s->mem[0]);
   a->work  = NULL;
-  size     = padded ? k->size[3] : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
+  size     = from->padded == k->mem[4]   ? k->size[4]
+             : from->padded == k->mem[3] ? k->size[3]
+                                         : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
   PetscCall((*s->kernels->backend->memory->Malloc)(size, &s->mem[1]));
   if (size) PetscCall((*s->kernels->backend->memory->Copy)(NULL, s->mem[1], from->padded, size, HOPS_COPY_WITHIN));
   a->restr = a->padded = (const int *)s->mem[1];

@@ -100,6 +100,33 @@ PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *be, HopsLanesSetUp *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark, HopsSpace sp, PetscBool alone, int each,
+                                    const int **indices, void **mem, PetscBool *marked)
+{
+  const size_t     size = (size_t)sp->ncells * each * sizeof(int);
+  HopsLanesMeet    m    = {0};
+  const PetscReal *X;
+  PetscBool        needed = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *marked = mark ? PETSC_TRUE : PETSC_FALSE;
+  if (mark) PetscCall((*mark)(&m, NULL, &needed));
+  if (!needed || !size) PetscFunctionReturn(PETSC_SUCCESS);
+  m.nl = sp->nL + (sp->hung ? sp->hung->n : 0);
+  PetscCheck(m.nl < HOPS_LANES_MEET, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Threads of one rank have more than 2^30 unknowns: use more ranks");
+  for (int p = 0; p < 3; p++) HopsLanesPart((HopsPart)p, alone, sp->ninterior, sp->ncells, &m.first[p], &m.n[p]);
+  PetscCall(HopsSpaceGetBackendCells(sp, &m.restr, &X));
+  m.percell = (int)sp->ne;
+  m.each    = each;
+  m.padded  = each != m.percell;
+  if (!*mem) PetscCall((*be->memory->Malloc)(size, mem));
+  if (*mem != *indices) PetscCall((*be->memory->Copy)(NULL, *mem, *indices, size, HOPS_COPY_WITHIN));
+  *indices = (const int *)*mem;
+  PetscCall((*mark)(&m, (int *)*mem, &needed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 size_t HopsLanesGroups(int group, PetscInt ncells)
 {
   return (size_t)(ncells + group - 1) / group * group;

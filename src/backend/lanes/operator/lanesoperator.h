@@ -8,6 +8,18 @@
 /* The determinant of a cell that is not positive, to HopsSetUpArgs' det */
 typedef PetscErrorCode (*HopsLanesFindBad)(const HopsSetUpArgs *, PetscInt cell);
 
+/* Indices of `each` nodes of a cell in which those get HOPS_LANES_MEET that cells of several pieces have. The
+   parts of an operator are launches of their own. restr[ncells][percell] has the unknowns, of nl */
+typedef struct {
+  PetscInt   first[3], n[3], nl;
+  int        percell, each;
+  bool       padded; /* an index of -1 is none */
+  const int *restr;
+} HopsLanesMeet;
+
+/* in place; needed: are there several pieces? Without indices, that alone */
+typedef PetscErrorCode (*HopsLanesMark)(const HopsLanesMeet *, int restr[], PetscBool *needed);
+
 /* Of an operator, in the back end's memory but for the struct */
 typedef struct {
   const double *X;    /* the space's coordinates */
@@ -28,6 +40,10 @@ PETSC_INTERN PetscErrorCode HopsLanesSetUpBegin(const HopsBackendOps *, HopsLane
 PETSC_INTERN PetscErrorCode HopsLanesSetUpEnd(const HopsBackendOps *, HopsLanesSetUp *, HopsLanesFindBad, PetscInt ncells,
                                               const HopsSetUpArgs *, PetscInt *bad, PetscReal *det);
 PETSC_INTERN PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *, HopsLanesSetUp *);
+/* *indices of `each` nodes of the space's cells, with such marks where a back end has them: in *mem, which is
+   the back end's, and is allocated if it is NULL. marked: what has no mark is one thread's */
+PETSC_INTERN PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *, HopsLanesMark, HopsSpace, PetscBool alone, int each,
+                                                 const int **indices, void **mem, PetscBool *marked);
 /* Cells of whole groups */
 PETSC_INTERN size_t HopsLanesGroups(int group, PetscInt ncells);
 /* Lanes of the last group that have no cell compute as the last cell does, with n numbers of a cell: on a

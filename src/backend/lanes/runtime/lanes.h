@@ -40,6 +40,7 @@
                                    is there so much scratch, and no more than `most` bytes (or the back end's
                                    own bound)? Teams that keep the machine busy: few where not, since they
                                    get scratch of the back end's memory
+    GetThreads(&n)                 threads of a host
     MostScratch()                  bytes of scratch that a team of Teams() can have, in whatever memory
     GetOwn(&bytes)                 the same of its own, which is fast
     Team                           a team of doubles

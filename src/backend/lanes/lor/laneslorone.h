@@ -1,0 +1,213 @@
+/*
+  Pattern of low-order-refined matrices where a lane has no others beside it, on a host: a row at a time, and
+  places in it that are final as soon as its columns are known. Branches that depend on where a node lies in
+  its cell would be foreseen wrongly, so there are few.
+
+  A class Cell says what a cell adds to a row (laneslorpattern.h has that of H1, laneslumpcurlrows.h that of
+  H(curl)):
+
+    Mesh m                   HopsLanesLORMesh or HopsLumpMesh
+    N, MAX, SLOTS            neighbours; columns of a row that is not long; slots of a hash table, more
+    Words                    places of a cell in a row
+    Entries()                of a cell
+    Columns(e, col, &bits)   L indices of the neighbours of entry e, from 1 on, as far as these are there and
+                             free, which the result says by bits; bits: which the cell sees with another sign
+*/
+#pragma once
+#include "laneslorrow.h"
+
+/* The row's columns while they are found, as its cells meet them. Beyond the room they are counted alone,
+   some twice */
+template <class Cell> struct HopsOneList {
+  typedef int           Ints __attribute__((vector_size(64), aligned(4)));
+  typedef unsigned char Bytes __attribute__((vector_size(16), aligned(1)));
+  enum {
+    NONE = 255
+  };
+  int           n, col[Cell::MAX + 16]; /* read by vectors */
+  unsigned char slot[Cell::SLOTS];
+
+  HOPS_LANES HopsOneList(bool looked) : n(0)
+  {
+    for (int i = 0; i < Cell::SLOTS && looked; i++) slot[i] = NONE;
+  }
+  /* u is none of those before */
+  HOPS_LANES int Append(int u)
+  {
+    col[HopsMin(n, Cell::MAX)] = u;
+    return n++;
+  }
+  /* The place of u, MAX or more where it has none */
+  HOPS_LANES int Add(int u)
+  {
+    unsigned int h = (unsigned int)u * 2654435761u >> 16 & (Cell::SLOTS - 1);
+
+    while (slot[h] != NONE && col[slot[h]] != u) h = (h + 1) & (Cell::SLOTS - 1);
+    const bool fresh = slot[h] == NONE;
+    const int  p     = fresh ? n : slot[h];
+
+    if (p >= Cell::MAX) return n++;
+    slot[h] = (unsigned char)p;
+    col[p]  = u;
+    n += fresh;
+    return p;
+  }
+  /* rank[i]: how many are less than column i; the places that are none stay so. Is that another order? */
+  HOPS_LANES bool Rank(unsigned char rank[64])
+  {
+    bool other = false;
+
+    for (int i = 1; i < n; i++) other |= col[i] < col[i - 1];
+    if (!other) return false;
+    for (int h = 0; h < n; h += 16) {
+      const Ints x     = *(const Ints *)(col + h);
+      Ints       below = {};
+
+      for (int j = 0; j < n; j++) below -= x > col[j];
+      *(Bytes *)(rank + h) = __builtin_convertvector(below, Bytes);
+    }
+    rank[63] = 63;
+    return true;
+  }
+};
+
+/* Has a row columns in block 1? */
+HOPS_LANES bool HasTwo(const HopsLORRows &rows, int r)
+{
+  return rows.i[1] && rows.i[1][r] < rows.i[1][r + 1];
+}
+
+/* Lengths of rows, and places: final ones but in long rows and in those that have columns in block 1 */
+template <class Cell, class Team> struct HopsOneCount {
+  Cell                cell;
+  HopsLORRows         rows;
+  unsigned long long *work;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    typedef typename Cell::Words Words;
+    const auto                  &m = cell.m;
+    const int         r = (int)i, row = (int)rows.first + r, k0 = m.begin[row], k1 = m.begin[row + 1], split = (int)rows.split;
+    const bool        more = HasMore(m.hung, rows, r), look = m.twice || more || k1 > k0 + 1;
+    HopsOneList<Cell> list(look);
+    unsigned char     rank[64];
+    Words             word;
+    int               high = 0;
+
+    if (look) list.Add(row);
+    else list.Append(row);
+    for (int k = k0; k < k1; k++) {
+      int                col[Cell::N];
+      unsigned long long negative = 0;
+
+      word.Clear();
+      word.Set(0, 0, false);
+      for (unsigned long long left = cell.Columns(m.entry[k], col, &negative); left; left &= left - 1) {
+        const int s = __builtin_ctzll(left), p = look ? list.Add(col[s]) : list.Append(col[s]);
+
+        if (p < Cell::MAX) word.Set(s, p, negative >> s & 1);
+      }
+      word.Store(rows, PlaceKey(m, rows, k));
+    }
+    if (more) ForMore(m.hung, m.restr, cell.Entries(), m.nfree, rows, r, [&](int u) { (void)list.Add(u); });
+    if (list.n > Cell::MAX) {
+      word.Clear();
+      for (int k = k0; k < k1; k++) word.Store(rows, PlaceKey(m, rows, k));
+      CountLater<Team>(rows, r, list.n, work);
+      return;
+    }
+    for (int k = 0; k < list.n && rows.i[1]; k++) high += list.col[k] >= split;
+    rows.i[0][r] = list.n - high;
+    if (rows.i[1]) rows.i[1][r] = high;
+    if (high || !rows.sorted || !list.Rank(rank)) return;
+    for (int k = k0; k < k1; k++) {
+      word.Load(rows, PlaceKey(m, rows, k));
+      word.Move(rank);
+      word.Store(rows, PlaceKey(m, rows, k));
+    }
+  }
+};
+
+/* Columns to their places */
+template <class Cell> struct HopsOneFill {
+  Cell           cell;
+  HopsLORRows    rows;
+  unsigned char *used;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const auto          &m = cell.m;
+    const int            r = (int)i, row = (int)rows.first + r, lo = rows.i[0][r];
+    const bool           two = HasTwo(rows, r);
+    const int            n   = rows.i[0][r + 1] - lo + (two ? rows.i[1][r + 1] - rows.i[1][r] : 0);
+    int                  apart[Cell::MAX], *list = two ? apart : rows.j[0] + lo;
+    typename Cell::Words word;
+
+    if (n > Cell::MAX) return;
+    const bool more = HasMore(m.hung, rows, r);
+
+    for (int k = 0; k < n && more; k++) list[k] = -1;
+    if (m.begin[row] == m.begin[row + 1]) list[0] = row;
+    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
+      int                col[Cell::N];
+      unsigned long long negative;
+
+      word.Load(rows, PlaceKey(m, rows, k));
+      (void)cell.Columns(m.entry[k], col, &negative);
+      col[0] = row;
+      HOPS_LOR_UNROLL
+      for (int s = 0; s < Cell::N; s++)
+        if (word.Get(s) < Cell::MAX) list[word.Get(s)] = col[s]; /* cells that share a column write the same */
+    }
+    if (more) {
+      ForMore(m.hung, m.restr, cell.Entries(), m.nfree, rows, r, [&](int u) {
+        int k = 0;
+
+        while (list[k] >= 0 && list[k] != u) k++; /* a gap is there for what is new */
+        for (int l = k; l < n; l++)
+          if (list[l] == u) return;
+        list[k] = u;
+      });
+      if (rows.sorted) HopsSortInts(n, list);
+    }
+    if (!two) return;
+    if (rows.sorted) HopsSortInts(n, list);
+    for (int k = 0, a = lo, b = rows.i[1][r]; k < n; k++) {
+      if (list[k] < rows.split) rows.j[0][a++] = list[k];
+      else {
+        rows.j[1][b++]             = list[k] - (int)rows.split;
+        used[list[k] - rows.split] = 1;
+      }
+    }
+  }
+};
+
+/* Places of the rows that HopsOneCount left out, `most` columns at most */
+template <class Cell> struct HopsOnePlaces {
+  Cell        cell;
+  HopsLORRows rows;
+  int         most;
+
+  HOPS_LANES void operator()(size_t i) const
+  {
+    const auto          &m = cell.m;
+    const int            r = (int)i, row = (int)rows.first + r;
+    int                  next = rows.i[0][r];
+    typename Cell::Words word;
+
+    if ((!HasTwo(rows, r) && !IsLong(rows, r, Cell::MAX)) || IsLong(rows, r, most)) return;
+    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
+      int                col[Cell::N];
+      unsigned long long negative = 0;
+
+      word.Clear();
+      word.Set(0, Find(rows, r, row, &next), false);
+      for (unsigned long long left = cell.Columns(m.entry[k], col, &negative); left; left &= left - 1) {
+        const int s = __builtin_ctzll(left);
+
+        word.Set(s, Find(rows, r, col[s], &next), negative >> s & 1);
+      }
+      word.Store(rows, PlaceKey(m, rows, k));
+    }
+  }
+};
