@@ -4,8 +4,9 @@
 
   On a device packing runs on a queue beside the device's other work, into page-locked memory, so that cells
   without ghosts are worked on meanwhile and the process waits for the few entries that travel, not for them.
-  What comes back is added from that memory, without a copy to wait for. Where MPI reads the memory itself (the
-  host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
+  What comes back is added from that memory, without a copy to wait for; the process writes there again after
+  the queue, which waits for that addition, if both are in the order of PETSc's stream. Where MPI reads the
+  memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
 */
 #include <hops/private/hopspointimpl.h>
 

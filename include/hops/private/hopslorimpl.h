@@ -6,7 +6,7 @@
 #include <petscksp.h>
 
 #define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
-#define HOPS_LOR_CHUNK     64     /* cells whose coefficients are looked at at a time, at least */
+#define HOPS_LOR_CHUNK     64     /* cells whose coefficients are looked at at a time, or multiples of them */
 #define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */

@@ -149,6 +149,13 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
 
 #define HOPS_KOKKOS_ALIGN 64 /* bytes */
 
+/* The functor is an argument of the kernel: Kokkos copies those of more than 512 bytes to memory of constants
+   for which the process waits, since the next one lies there, too */
+template <class Policy> auto HopsKokkosLight(const Policy &policy)
+{
+  return Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
+
 /* Runs a functor by a league of teams, with scratch of so many bytes of both levels */
 template <class Policy, class Functor>
 PetscErrorCode HopsKokkosTeamsOf(const char name[], int league, int threads, size_t own, size_t far, const Functor &f)
@@ -160,9 +167,9 @@ PetscErrorCode HopsKokkosTeamsOf(const char name[], int league, int threads, siz
   if (own) own += HOPS_KOKKOS_ALIGN;
   if (far) far += HOPS_KOKKOS_ALIGN;
   HopsKokkosCall(Kokkos::parallel_for(name,
-                                      Policy(*exec, league, threads)
-                                        .set_scratch_size(0, Kokkos::PerTeam((int)own))
-                                        .set_scratch_size(1, Kokkos::PerTeam((int)far)),
+                                      HopsKokkosLight(Policy(*exec, league, threads)
+                                                        .set_scratch_size(0, Kokkos::PerTeam((int)own))
+                                                        .set_scratch_size(1, Kokkos::PerTeam((int)far))),
                                       f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,9 +254,9 @@ KOKKOS_FORCEINLINE_FUNCTION void HopsKokkosForGroups(const Member &m, [[maybe_un
 {
 #if defined(HOPS_KOKKOS_HOST)
   const int n = m.league_size(), t = m.league_rank(), begin = HopsLanesPiece(a.first, a.n, Team::group, n, t),
-            end = HopsLanesPiece(a.first, a.n, Team::group, n, t + 1);
+            end = HopsLanesPiece(a.first, a.n, Team::group, n, t + 1), all = HopsLanesPiece(a.first, a.n, Team::group, 1, 1);
 
-  for (int i = begin; i < end; i++) f(Team(m, i, n));
+  for (int i = begin; i < end; i++) f(Team(m, i, all));
 #else
   f(Team(m));
 #endif

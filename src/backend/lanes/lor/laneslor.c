@@ -204,6 +204,8 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
     if (size != d->size) {
       PetscCall(Free(k, (void **)&d->v.v));
       PetscCall(Malloc(k, size, (void **)&d->v.v));
+      /* of the last group some cells are not there, and computed with */
+      if (k->kernels->group > 1) PetscCall((*k->kernels->Set)(d->v.v, 0, size));
       d->size = size;
     }
     d->v.mixed = r.mixed;

@@ -51,7 +51,7 @@ struct HopsLORFindPieces {
     const int  r = (int)i, *b = begin + rows.first + r, lo = b[0], hi = b[1];
     const bool apart = hi > lo && CellOf(entry[lo], perentry) / cells != CellOf(entry[hi - 1], perentry) / cells;
 
-    p.later[r] = apart || IsLong(rows, r, max) || (rows.i[1] && rows.i[1][r] < rows.i[1][r + 1]);
+    p.later[r] = apart || IsLong(rows, r, max) || HasTwo(rows, r);
     for (int k = lo; k < hi && !p.later[r]; k++) p.begin[entry[k]] = rows.i[0][r];
   }
 };
@@ -86,7 +86,7 @@ template <class Back> PetscErrorCode HopsLORSetZero(const HopsLORRows *rows, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* do(mask, on) for each mask of the cells c to c + last, `on` being bits of the cells that have it */
+/* Put(mask, on) for each mask of the cells c to c + last, `on` being bits of the cells that have it */
 template <class Do> HOPS_LANES void HopsLORForMasks(const unsigned char mask[], int c, int last, const Do &Put)
 {
   unsigned int left = (2u << last) - 1;

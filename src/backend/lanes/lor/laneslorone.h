@@ -19,8 +19,6 @@
 /* The row's columns while they are found, as its cells meet them. Beyond the room they are counted alone,
    some twice */
 template <class Cell> struct HopsOneList {
-  typedef int           Ints __attribute__((vector_size(64), aligned(4)));
-  typedef unsigned char Bytes __attribute__((vector_size(16), aligned(1)));
   enum {
     NONE = 255
   };
@@ -59,6 +57,10 @@ template <class Cell> struct HopsOneList {
 
     for (int i = 1; i < n; i++) other |= col[i] < col[i - 1];
     if (!other) return false;
+#if defined(HOPS_LANES_ONE) /* compilers for devices know no vectors, which these tables are not for */
+    typedef int           Ints __attribute__((vector_size(64), aligned(4)));
+    typedef unsigned char Bytes __attribute__((vector_size(16), aligned(1)));
+
     for (int h = 0; h < n; h += 16) {
       const Ints x     = *(const Ints *)(col + h);
       Ints       below = {};
@@ -66,16 +68,11 @@ template <class Cell> struct HopsOneList {
       for (int j = 0; j < n; j++) below -= x > col[j];
       *(Bytes *)(rank + h) = __builtin_convertvector(below, Bytes);
     }
+#endif
     rank[63] = 63;
     return true;
   }
 };
-
-/* Has a row columns in block 1? */
-HOPS_LANES bool HasTwo(const HopsLORRows &rows, int r)
-{
-  return rows.i[1] && rows.i[1][r] < rows.i[1][r + 1];
-}
 
 /* Lengths of rows, and places: final ones but in long rows and in those that have columns in block 1 */
 template <class Cell, class Team> struct HopsOneCount {

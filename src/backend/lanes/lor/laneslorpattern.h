@@ -219,7 +219,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
 
           word.Set(s, places[i * HOPS_LOR_SLOTS + slots[s * T + t]]);
         }
-        word.Store(rows, PlaceKey(m, rows, kc + t));
+        word.Store(rows, kc + t);
       }
       team.Sync();
     }
@@ -239,7 +239,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
       });
     if (full || len > HOPS_LOR_SLOTS) {
       word.Clear();
-      for (int k = b.b0; k < b.b1; k++) word.Store(rows, PlaceKey(m, rows, k));
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
       CountLater<Team>(rows, r, len, work);
       return;
     }
@@ -347,7 +347,7 @@ template <int DIM, bool MIXED> struct HopsLORFill {
       b.FindRows(team, kc, rowof);
       team.Sync();
       if (kc + t >= b.k1) continue;
-      word.Load(rows, PlaceKey(m, rows, kc + t));
+      word.Load(rows, kc + t);
       if (word.Get(0) == HOPS_PLACE_NONE) continue; /* a long row */
       const int *C   = m.restr + m.entry[kc + t];
       int       *out = list + at[rowof[t]], most = 0, col[N];

@@ -1,5 +1,5 @@
-/* Blocks of rows in H1, in which a lane works on one cell of a row, and places: where what a cell adds goes
-   in the row, six bits for each neighbour. */
+/* Blocks of rows in H1, for devices, in which a lane works on one cell of a row, and places: where what a
+   cell adds goes in the row, six bits for each neighbour. */
 #pragma once
 #include "laneslorrow.h"
 
@@ -8,8 +8,8 @@
 #define HOPS_PLACE_NONE HOPS_LANES_LOR_MAX /* all bits: no such neighbour, or a constrained one */
 #define HOPS_LOR_TEAM   128                /* lanes on a device */
 
-/* Rows of a team: as many as have a cell for each lane on average, or few less, since what is too much takes
-   another round. A team of one lane has one row, whose cells it takes in turns */
+/* Rows of a device's team: as many as have a cell for each lane on average, or few less, since what is too
+   much takes another round */
 static inline int RowsOfTeam(const HopsLORRows *rows)
 {
   const int T = HopsLanesOf(HOPS_LOR_TEAM);
@@ -60,7 +60,7 @@ template <int DIM, bool MIXED> struct PlaceWords {
 #pragma unroll
     for (int i = 0; i < N; i++) w[i] = ~0ull;
   }
-  HOPS_LANES void Set(int s, int p, bool = false)
+  HOPS_LANES void Set(int s, int p, bool = false) /* without a sign */
   {
 #pragma unroll
     for (int i = 0; i < N; i++)

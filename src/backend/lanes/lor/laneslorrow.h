@@ -94,6 +94,12 @@ HOPS_LANES void ForMore(const HopsLORHung &h, const int restr[], int percell, in
   for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) Put(rows.xj[k]);
 }
 
+/* Has a row columns in block 1? */
+HOPS_LANES bool HasTwo(const HopsLORRows &rows, int r)
+{
+  return rows.i[1] && rows.i[1][r] < rows.i[1][r + 1];
+}
+
 /* The columns of a row that are more than shared memory has room for, each block in memory of its own; n =
    {0, 0} at first. The few rows around edges and points in which dozens of cells meet take this path */
 struct LongRow {

@@ -49,7 +49,7 @@ template <int DIM, bool MIXED> struct HopsLORPlaces {
         ForNeighbours<DIM, MIXED>(ijk, m.P, mask, [&](int s, int offset) {
           if (N[offset] < m.nfree) word.Set(s, Find(rows, r, N[offset], &next));
         });
-      word.Store(rows, PlaceKey(m, rows, kc + t));
+      word.Store(rows, kc + t);
     }
   }
 };
@@ -74,6 +74,7 @@ template <class V> HOPS_LANES V Number(const double *p)
 template <int DIM, bool MIXED, int G, class V>
 HOPS_LANES void Contributions(const HopsLanesLORMesh &m, int at, int mask, const double *D, const double *Q, V x[])
 {
+  typedef typename std::conditional<(G > 1), double, int>::type Sign; /* an integer is a register of a device */
   const int P = m.P, ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, st[3] = {4 * G, 4 * G * P, 4 * G * P * P};
   V         S[3];
   bool      up[DIM], down[DIM];
@@ -102,7 +103,7 @@ HOPS_LANES void Contributions(const HopsLanesLORMesh &m, int at, int mask, const
     for (int a = 0, s = 1 + 2 * DIM; a < DIM - 1; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, s += 4) {
-        const double  sa = !down[a] - !up[a], sb = !down[b] - !up[b];
+        const Sign    sa = !down[a] - !up[a], sb = !down[b] - !up[b];
         const bool    on = mask >> (a + b - 1) & 1;
         const double *q  = Q + (a + b - 1) * G;
         const V       ap = on && up[a] ? Number<V>(q + st[a]) : V{}, am = on && down[a] ? Number<V>(q - st[a]) : V{};

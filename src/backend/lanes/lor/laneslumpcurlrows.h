@@ -197,7 +197,7 @@ template <bool COUPLED> struct HopsCurlCount {
             }
           }
           count[i] = len;
-          word.Store(rows, PlaceKey(m, rows, kc + t));
+          word.Store(rows, kc + t);
         }
         if (!team.Any(turn > j)) break;
       }
@@ -215,7 +215,7 @@ template <bool COUPLED> struct HopsCurlCount {
     });
     if (len > MAX) {
       word.Clear();
-      for (int k = b.b0; k < b.b1; k++) word.Store(rows, PlaceKey(m, rows, k));
+      for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
       CountLater<Team>(rows, r, len, work);
       return;
     }
@@ -258,7 +258,7 @@ template <bool COUPLED> struct HopsCurlFill {
       const int              e = m.entry[kc + t], c = CellOf(e, m.perentry);
       HopsCurlWords<COUPLED> word;
 
-      word.Load(rows, PlaceKey(m, rows, kc + t));
+      word.Load(rows, kc + t);
       (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
       HOPS_LOR_UNROLL
       for (int s = 1; s < N; s++) {
@@ -343,7 +343,7 @@ template <bool COUPLED> struct HopsCurlPlaces {
       HOPS_LOR_UNROLL
       for (int s = 1; s < N; s++)
         if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
-      word.Store(rows, PlaceKey(m, rows, kc + t));
+      word.Store(rows, kc + t);
     }
   }
 };

@@ -46,10 +46,12 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
     }
     return;
   }
-  const double sj = !e.jm - !e.jp, sk = !e.km - !e.kp;
-  const int    np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
-  const int    node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
-  const int    ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1),
+  typedef typename std::conditional<(G > 1), double, int>::type Sign; /* an integer is a register of a device */
+
+  const Sign sj = !e.jm - !e.jp, sk = !e.km - !e.kp;
+  const int  np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
+  const int  node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
+  const int  ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1),
             gc = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
   const bool q = has0 && e.on_bc, r = has0 && e.on_ac, t = has0 && e.on_ab;
   const V    q0 = At(q && (sj != 0 || sk != 0), ga), qjp = At(q && e.jp, ga + e.Stride(a, b, 1)),
@@ -67,11 +69,11 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
   x[16] = qjm + qkm;
   HOPS_LOR_UNROLL
   for (int I = 0; I < 2; I++) {
-    const double s  = I ? 1 : -1;
-    const V      rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
-    const V      tp = At(t && e.kp, gc + I * e.Stride(c, a, 1)), tm = At(t && e.km, gc + I * e.Stride(c, a, 1) - e.Stride(c, c, 1));
-    const V      ab = At(has1 && e.on_ab, node + (2 - c) * np + I * na), ac = At(has1 && e.on_ac, node + (2 - b) * np + I * na);
-    const V      bs = ab - tp - tm, cs = ac - rp - rm;
+    const Sign s  = I ? 1 : -1;
+    const V    rp = At(r && e.jp, gb + I * e.Stride(b, a, 1)), rm = At(r && e.jm, gb + I * e.Stride(b, a, 1) - e.Stride(b, b, 1));
+    const V    tp = At(t && e.kp, gc + I * e.Stride(c, a, 1)), tm = At(t && e.km, gc + I * e.Stride(c, a, 1) - e.Stride(c, c, 1));
+    const V    ab = At(has1 && e.on_ab, node + (2 - c) * np + I * na), ac = At(has1 && e.on_ac, node + (2 - b) * np + I * na);
+    const V    bs = ab - tp - tm, cs = ac - rp - rm;
 
     x[5 + 2 * I]  = s * (cp - sk * q0) + bs + sk * rp;
     x[6 + 2 * I]  = -s * (cm + sk * q0) + bs - sk * rm;
@@ -226,10 +228,11 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
       HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[i], mask), m.numbers + (size_t)c * m.n, x);
       for (unsigned int left = on; left; left &= left - 1) {
         const int              l = HopsLowestBit(left), e = (c + l) * m.ne + i;
-        double                *out = rows.v[0] + p.begin[e];
         HopsCurlWords<COUPLED> word;
 
         if (p.begin[e] < 0) continue;
+        double *const out = rows.v[0] + p.begin[e];
+
         word.Load(rows, e);
         HOPS_LOR_UNROLL
         for (int s = 0; s < N; s++) {

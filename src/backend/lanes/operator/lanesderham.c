@@ -162,6 +162,7 @@ static void SetInfo(HopsDerhamOperator k, HopsSpace space, size_t nqdata)
 
   HopsLayoutCreate(space->family, space->dim, space->order, &l);
   k->head.info.bytes = (PetscLogDouble)k->ncells * l.ne * sizeof(int) + (PetscLogDouble)nqdata * sizeof(double) +
+                       (k->marked ? (PetscLogDouble)k->ncells * l.ne * sizeof(int) : 0) +
                        (a->work ? (PetscLogDouble)(a->nwork * a->nteams * sizeof(double)) : 0);
   k->head.info.flops = (PetscLogDouble)l.ne;
   if (a->nm) k->head.info.flops += TermFlops(k, space->family, a->nm);

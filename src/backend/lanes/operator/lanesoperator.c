@@ -110,11 +110,13 @@ PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark
 
   PetscFunctionBegin;
   *marked = mark ? PETSC_TRUE : PETSC_FALSE;
-  if (mark) PetscCall((*mark)(&m, NULL, &needed));
-  if (!needed || !size) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!mark) PetscFunctionReturn(PETSC_SUCCESS);
   m.nl = sp->nL + (sp->hung ? sp->hung->n : 0);
+  /* kernels of a host read the mark also where one thread made none */
   PetscCheck(m.nl < HOPS_LANES_MEET, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Threads of one rank have more than 2^30 unknowns: use more ranks");
+             "This rank has %" PetscInt_FMT " unknowns, and the back end %s takes less than 2^30: use more ranks", m.nl, be->name);
+  PetscCall((*mark)(&m, NULL, &needed));
+  if (!needed || !size) PetscFunctionReturn(PETSC_SUCCESS);
   for (int p = 0; p < 3; p++) HopsLanesPart((HopsPart)p, alone, sp->ninterior, sp->ncells, &m.first[p], &m.n[p]);
   PetscCall(HopsSpaceGetBackendCells(sp, &m.restr, &X));
   m.percell = (int)sp->ne;

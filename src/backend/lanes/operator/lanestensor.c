@@ -285,15 +285,16 @@ static PetscErrorCode HopsLanesTensorSetBlocks(HopsTensorOperator A, PetscInt nb
 
 /* ---- Launches ---- */
 
-/* Has a team so much scratch, of its own where the kernel is to be worth it? */
-static PetscErrorCode FindOwn(HopsLanesTensor k, bool fixed, int *teams, PetscBool *own)
+/* Is there so much scratch of each team's own? Kernels that know all sizes take it of whatever memory where
+   MostScratch() says so */
+static PetscErrorCode FindScratch(HopsLanesTensor k, bool fixed, int *teams, PetscBool *fits)
 {
   size_t bytes = 0;
 
   PetscFunctionBegin;
   for (int t = 0; t < 2; t++) bytes = PetscMax(bytes, HopsLanesTensorBytes(&k->args[t], fixed, k->kernels->group));
-  PetscCall((*k->kernels->GetSizes)(bytes, teams, own));
-  if (fixed && k->kernels->MostScratch && bytes <= (*k->kernels->MostScratch)()) *own = PETSC_TRUE;
+  PetscCall((*k->kernels->GetSizes)(bytes, teams, fits));
+  if (fixed && k->kernels->MostScratch && bytes <= (*k->kernels->MostScratch)()) *fits = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,16 +315,16 @@ static PetscErrorCode FindTeams(HopsLanesTensor k, HopsLanesTensorLaunch launch,
 static PetscErrorCode FindLaunch(HopsLanesTensor k)
 {
   const int nwork = PetscMax(k->args[0].nwork, k->args[1].nwork), group = k->kernels->group;
-  PetscBool own, found                                                  = PETSC_FALSE;
+  PetscBool fits, found                                                 = PETSC_FALSE;
   int       teams;
 
   PetscFunctionBegin;
-  PetscCall(FindOwn(k, true, &teams, &own));
-  if (k->head.info.specialised && own) PetscCall(FindTeams(k, k->kernels->fixed[k->args[0].Q], &found));
+  PetscCall(FindScratch(k, true, &teams, &fits));
+  if (k->head.info.specialised && fits) PetscCall(FindTeams(k, k->kernels->fixed[k->args[0].Q], &found));
   k->head.info.specialised = found;
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindOwn(k, false, &teams, &own));
-  if (own) {
+  PetscCall(FindScratch(k, false, &teams, &fits));
+  if (fits) {
     PetscCall(FindTeams(k, k->kernels->generic, &found));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

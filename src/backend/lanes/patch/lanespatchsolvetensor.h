@@ -29,8 +29,8 @@ template <class L, class V> struct HopsPatchSolveTensor {
     constexpr int n               = L::n;
     using P                       = HopsTensorProduct<n, n>;
     constexpr int               R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, steps = P::steps, tiles = P::tiles, own = L::own;
-    const unsigned              l    = team.lane(); /* what divides it has no sign to look for, and a known range */
-    const int                   lane = l % 32, g = l % 32 / 4, t = l % 4, w = l / 32 % L::W, q = team.cell(0);
+    const unsigned              me   = team.lane(); /* what divides it has no sign to look for, and a known range */
+    const int                   lane = me % 32, g = me % 32 / 4, t = me % 4, w = me / 32 % L::W, q = team.cell(0);
     const bool                  in = q < a.n;
     const HopsLanesPatchRecord &p  = a.patches[in ? q : a.n - 1];
     P                           B, C;
@@ -62,7 +62,7 @@ template <class L, class V> struct HopsPatchSolveTensor {
           x[j][s][h] = HopsPatchLoad<double>(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h]);
     C.Get(a.packed + p.t[1], lane);
     auto sync = [&] {
-      if (L::W == 1) HopsLanesMeet();
+      if (L::W == 1) HopsLanesRowSync();
       else team.Sync();
     };
     auto at   = [&](int j, int h, int su, int sv) { return cube + u[j][h] * su + v[j][h] * sv; };

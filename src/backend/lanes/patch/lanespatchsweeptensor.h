@@ -49,7 +49,7 @@ template <class L, class Team> struct HopsSweepWarp {
   /* those of the patch alone where they are one warp */
   HOPS_LANES void Sync() const
   {
-    if (W == 1) HopsLanesMeet();
+    if (W == 1) HopsLanesRowSync();
     else team.Sync();
   }
 

@@ -74,9 +74,18 @@ private:
         : "d"(a[0][0]), "d"(a[0][1]), "d"(b[0]));
   }
 #else /* never run: HopsLanesPatchKernels' HasTensor() */
-  HOPS_LANES static void Multiply16(const double[][2], const double[], double[4]) {}
-  HOPS_LANES static void Multiply8(const double[][2], const double[], double[4]) {}
-  HOPS_LANES static void Multiply4(const double[][2], const double[], double[4]) {}
+  HOPS_LANES static void Multiply16(const double[][2], const double[], double[4])
+  {
+    HopsLanesStop();
+  }
+  HOPS_LANES static void Multiply8(const double[][2], const double[], double[4])
+  {
+    HopsLanesStop();
+  }
+  HOPS_LANES static void Multiply4(const double[][2], const double[], double[4])
+  {
+    HopsLanesStop();
+  }
 #endif
 };
 
@@ -98,7 +107,7 @@ template <int K> HOPS_LANES void HopsTensorGet(const double *line0, const double
 template <int n>
 HOPS_LANES void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride, int t)
 {
-  HopsLanesMeet();
+  HopsLanesRowSync();
 #pragma unroll
   for (int s = 0; s < (n + 3) / 4; s++) {
     const int  k  = 4 * s + t;

@@ -123,10 +123,18 @@ HOPS_LANES int HopsLanesAny(int bits)
 }
 
 /* Sync() of a row alone */
-HOPS_LANES void HopsLanesMeet()
+HOPS_LANES void HopsLanesRowSync()
 {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
+#endif
+}
+
+/* An error of the device, for what is never to run */
+HOPS_LANES void HopsLanesStop()
+{
+#if defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 
