@@ -2,11 +2,10 @@
   P takes a T-vector to the rest of its L-vector: ghosts come from their owners, then rows of constraints are
   combined from what is there. Its transpose takes contributions back.
 
-  On a device packing runs on a queue beside the device's other work, into page-locked memory, so that cells
-  without ghosts are worked on meanwhile and the process waits for the few entries that travel, not for them.
-  What comes back is added from that memory, without a copy to wait for; the process writes there again after
-  the queue, which waits for that addition, if both are in the order of PETSc's stream. Where MPI reads the
-  memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
+  On a device packing and copies run on a queue beside the device's other work, through page-locked memory, so
+  that cells without ghosts are worked on meanwhile and the process waits for the few entries that travel, not
+  for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's),
+  PetscSF gets pointers to it.
 */
 #include <hops/private/hopspointimpl.h>
 
@@ -18,8 +17,8 @@ struct _HopsProlong {
   PetscDataType         type;          /* of an entry, */
   size_t                size;          /* and its size */
   PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold */
-  void                 *buf;           /* [nshared*nc]: the back end's where `direct`, else page-locked */
-  void                 *gbuf;          /* page-locked: [nG*nc] ghosts */
+  void                 *dbuf;          /* [nshared*nc]; this and the last where the back end works */
+  void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
   MPI_Datatype          unit;
   HopsQueue             queue;
   HopsConstraints       c;    /* its arrays are copies */
@@ -112,9 +111,9 @@ static PetscErrorCode SetUpBuffers(HopsSpace sp, const PetscInt shared[], HopsPr
   PetscCall((*be->memory->Malloc)(n * sizeof(PetscInt), (void **)&P->idx));
   PetscCall((*be->memory->Copy)(NULL, P->idx, idx, n * sizeof(PetscInt), HOPS_COPY_IN));
   PetscCall(PetscFree(idx));
-  if (P->direct) PetscCall((*be->memory->Malloc)(n * P->size, &P->buf));
-  else {
-    PetscCall((*be->memory->MallocHost)(n * P->size, &P->buf));
+  PetscCall((*be->memory->Malloc)(n * P->size, &P->dbuf));
+  if (!P->direct) {
+    PetscCall((*be->memory->MallocHost)(n * P->size, &P->hbuf));
     PetscCall((*be->memory->MallocHost)(P->nG * nc * P->size, &P->gbuf));
     PetscCall((*be->memory->QueueCreate)(&P->queue));
   }
@@ -186,11 +185,10 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   if (!P) PetscFunctionReturn(PETSC_SUCCESS);
   if (!P->alone) {
     PetscCall((*P->be->memory->Free)((void **)&P->idx));
-    if (P->direct) PetscCall((*P->be->memory->Free)(&P->buf));
-    else {
-      PetscCall((*P->be->memory->QueueFinish)(NULL)); /* what adds from the buffer */
+    PetscCall((*P->be->memory->Free)(&P->dbuf));
+    if (!P->direct) {
       PetscCall((*P->be->memory->QueueDestroy)(&P->queue));
-      PetscCall((*P->be->memory->FreeHost)(&P->buf));
+      PetscCall((*P->be->memory->FreeHost)(&P->hbuf));
       PetscCall((*P->be->memory->FreeHost)(&P->gbuf));
     }
     if (P->nc > 1) PetscCallMPI(MPI_Type_free(&P->unit));
@@ -207,11 +205,11 @@ void HopsProlongSetHung(HopsProlong P, HopsHung hung)
   P->hung = hung;
 }
 
-/* Shared entries of x to buf, on the queue or, where it is NULL, beside the rest */
+/* Shared entries of x to dbuf, on the queue or, where it is NULL, beside the rest */
 static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
 {
   PetscFunctionBegin;
-  PetscCall((*P->be->vector->Pack)(queue, P->type, P->nshared * P->nc, P->idx, x, P->buf));
+  PetscCall((*P->be->vector->Pack)(queue, P->type, P->nshared * P->nc, P->idx, x, P->dbuf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,10 +245,11 @@ PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
     PetscCall(Pack(P, NULL, x));
-    PetscCall(PetscSFBcastWithMemTypeBegin(P->sf, P->unit, P->be->memtype, P->buf, P->be->memtype, xg, MPI_REPLACE));
+    PetscCall(PetscSFBcastWithMemTypeBegin(P->sf, P->unit, P->be->memtype, P->dbuf, P->be->memtype, xg, MPI_REPLACE));
   } else {
     PetscCall((*P->be->memory->QueueFork)(P->queue));
     PetscCall(Pack(P, P->queue, x));
+    PetscCall((*P->be->memory->Copy)(P->queue, P->hbuf, P->dbuf, P->nshared * P->nc * P->size, HOPS_COPY_OUT));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,11 +276,11 @@ static void ConstrainTranspose(const HopsProlong P, PetscReal yg[], PetscReal y[
 PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
 {
   PetscFunctionBegin;
-  if (!P->alone && P->direct) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->buf, xg, MPI_REPLACE));
+  if (!P->alone && P->direct) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->dbuf, xg, MPI_REPLACE));
   else if (!P->alone) {
     PetscCall((*P->be->memory->QueueFinish)(P->queue));
-    PetscCall(PetscSFBcastBegin(P->sf, P->unit, P->buf, P->gbuf, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->buf, P->gbuf, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
     PetscCall((*P->be->memory->Copy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, HOPS_COPY_IN));
     PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
@@ -299,8 +298,8 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   if (P->c.n) ConstrainTranspose(P, (PetscReal *)yg, (PetscReal *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
-    PetscCall((*P->be->vector->Zero)(P->type, n, P->buf));
-    PetscCall(PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->buf,
+    PetscCall((*P->be->vector->Zero)(P->type, n, P->dbuf));
+    PetscCall(PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->dbuf,
                                             P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM));
   } else {
     PetscCall((*P->be->memory->QueueFork)(P->queue));
@@ -317,14 +316,16 @@ PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
   PetscFunctionBegin;
   PetscCall(TakeHung(P, PETSC_TRUE, yg, y));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->buf, sum));
+  if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {
     PetscCall((*P->be->memory->QueueFinish)(P->queue));
-    PetscCall(PetscMemzero(P->buf, n * P->size));
-    PetscCall(PetscSFReduceBegin(P->sf, P->unit, P->gbuf, P->buf, sum));
-    PetscCall(PetscSFReduceEnd(P->sf, P->unit, P->gbuf, P->buf, sum));
+    PetscCall(PetscMemzero(P->hbuf, n * P->size));
+    PetscCall(PetscSFReduceBegin(P->sf, P->unit, P->gbuf, P->hbuf, sum));
+    PetscCall(PetscSFReduceEnd(P->sf, P->unit, P->gbuf, P->hbuf, sum));
+    PetscCall((*P->be->memory->Copy)(P->queue, P->dbuf, P->hbuf, n * P->size, HOPS_COPY_IN));
+    PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
-  PetscCall((*P->be->vector->UnpackAdd)(P->type, n, P->idx, P->buf, y));
+  PetscCall((*P->be->vector->UnpackAdd)(P->type, n, P->idx, P->dbuf, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,8 +28,7 @@ typedef enum {
   HOPS_COPY_WITHIN /* in the order of the back end's work */
 } HopsCopyDirection;
 
-/* Sizes are bytes. The process's memory that a queue copies from and to comes from MallocHost(): the back
-   end's kernels read and write it, too. */
+/* Sizes are bytes. The process's memory that a queue copies from and to comes from MallocHost(). */
 typedef struct {
   PetscErrorCode (*Malloc)(size_t n, void **);
   PetscErrorCode (*Free)(void **);
