@@ -243,7 +243,6 @@ static PetscErrorCode Natural(DM dm, PetscInt dim, PetscInt p)
 static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
 {
   HopsSpace   coarse, fine;
-  KSP         ksp;
   Mat         P, E, Af, Ac;
   Vec         x, y, z, w;
   PetscScalar s, t;

@@ -1,5 +1,6 @@
 /* The low-order-refined matrix of back ends that launch kernels for teams of lanes. Rows are assembled by
    their owners from data at the vertices of the sub-cells. */
+#include <backend/lanes/operator/lanesoperator.h>
 #include "laneslump.h"
 
 /* ---- Memory of the back end, and copies ---- */
@@ -172,7 +173,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   HopsLanesLOR      k    = (HopsLanesLOR)lor;
   HopsSpace         sp   = k->space;
   const int         none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
-  const size_t      nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim), ncells = HopsLanesLORCells(k);
+  const size_t      nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim), ncells = HopsLanesGroups(k->kernels->group, sp->ncells);
   HopsLanesLORRun   r = {.dim     = dim,
                          .P       = P,
                          .Pg      = k->Pg,
@@ -205,7 +206,7 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
       PetscCall(Free(k, (void **)&d->v.v));
       PetscCall(Malloc(k, size, (void **)&d->v.v));
       /* of the last group some cells are not there, and computed with */
-      if (k->kernels->group > 1) PetscCall((*k->kernels->Set)(d->v.v, 0, size));
+      if (k->kernels->group > 1) PetscCall((*k->kernels->Set)((void *)d->v.v, 0, size));
       d->size = size;
     }
     d->v.mixed = r.mixed;

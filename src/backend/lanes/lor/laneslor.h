@@ -189,14 +189,6 @@ struct _HopsLanesLOR {
   char                       name[48];
 };
 
-/* Cells that there is memory for: whole groups */
-static inline size_t HopsLanesLORCells(HopsLanesLOR k)
-{
-  const size_t group = (size_t)k->kernels->group;
-
-  return ((size_t)k->space->ncells + group - 1) / group * group;
-}
-
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *, HopsSpace, const HopsBasis *, HopsLORAssembler *);
 /* What long rows need (work[0] entries, set to zero here), NULL where there are none; sets rows->anylong.

@@ -84,9 +84,9 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
   typedef PlaceWords<DIM, MIXED> Words;
   HopsLanesLORMesh               m;
 
+  static constexpr int N = Star<DIM, MIXED>::N;
+
   enum {
-    N = Star < DIM,
-    MIXED > ::N,
     MAX   = HOPS_LOR_SLOTS,
     SLOTS = 2 * HOPS_LOR_SLOTS
   };
@@ -120,9 +120,9 @@ template <int DIM, bool MIXED> struct HopsLORCount {
   int                  R;
   unsigned long long  *work;
 
+  static constexpr int N = Star<DIM, MIXED>::N;
+
   enum {
-    N = Star < DIM,
-    MIXED > ::N,
     T    = HopsLanesOf(lanes),
     INTS = 5 * T + N + ((N + 2) * T + 3) / 4 /* before the tables */
   };
@@ -315,9 +315,9 @@ template <int DIM, bool MIXED> struct HopsLORFill {
   int                  R;
   unsigned char       *used;
 
+  static constexpr int N = Star<DIM, MIXED>::N;
+
   enum {
-    N = Star < DIM,
-    MIXED > ::N,
     T = HopsLanesOf(lanes)
   };
 

@@ -300,10 +300,10 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
   HopsLORRows                  rows;
   HopsLORPieces                p;
 
+  static constexpr int N = Star<DIM, MIXED>::N;
+
   enum {
-    G = Team::group,
-    N = Star < DIM,
-    MIXED > ::N
+    G = Team::group
   };
 
   /* A cell's contributions to its row at `out`, of which the neighbours `there` are in the cell */

@@ -1,5 +1,6 @@
 /* Low-order-refined matrices of H(curl), H(div) and L2 of back ends that launch kernels for teams of lanes:
    the tables that say which numbers make up an entry, see laneslump.h. */
+#include <backend/lanes/operator/lanesoperator.h>
 #include "laneslump.h"
 
 #define HOPS_LUMP_MAX 512 /* terms of a row while it is put together */
@@ -188,7 +189,7 @@ PetscErrorCode HopsLumpFinish(HopsLanesLOR k, HopsLORVertexData d)
   const HopsMemoryOps *memory = k->kernels->backend->memory;
   struct _HopsLump    *u      = k->lump;
   const PetscInt       nc     = k->space->ncells;
-  const size_t         size   = HopsLanesLORCells(k) * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
+  const size_t         size   = HopsLanesGroups(k->kernels->group, k->space->ncells) * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
 
   PetscFunctionBegin;
   if (size != d->numbersize) {
