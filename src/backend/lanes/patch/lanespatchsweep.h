@@ -263,7 +263,8 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
   {
     typedef typename Team::Value W;
     constexpr int                G = Team::group;
-    const int                    t = team.lane(), q = team.cell(0);
+    [[maybe_unused]] const int   t = team.lane(); /* a host's loops have their own */
+    const int                    q = team.cell(0);
     const Patches<Team>          p = {a, q};
     W *const F = S + DIM * FS, *const cube = S + L::cube, *const to = cube + 2 * face;
     typename Team::template Lines<n> v(S + L::patch);
