@@ -35,6 +35,7 @@ typedef struct {
   /* A device's own */
   int       nblocks; /* of rows */
   PetscBool placed;  /* places are those of the final pattern */
+  PetscBool nonzero; /* FillValues() has seen that diagonal entries are not zero before others add to them */
   PetscBool anylong; /* set by CountRows(): some row has more columns than a row's table, or a thread's list */
   /* [nplace] or more: where what cells add to the rows goes; made with the lengths in H1, else when values
      are asked for */
@@ -74,6 +75,8 @@ typedef struct {
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
      NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscReal x[]);
+  /* is a diagonal entry zero? Of rows whose columns of block 0 are rows, wide ones too */
+  PetscErrorCode (*FindZero)(HopsLORAssembler, const HopsLORRows *, PetscBool *zero);
   /* nc components that do not couple, on the same pattern: entry (r, j) of component c is entry (r nc + c, j
      nc + c) of the wide rows, whose memory is there. The pattern, with columns of block 1 as mapped; and the
      values of a component, with fixed[block][column] a bit for each component whose row and column are the

@@ -88,10 +88,12 @@ PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
   HopsSpace sp   = lor->space;
   MPI_Comm  comm = PetscObjectComm((PetscObject)sp);
   PetscInt  n    = 0;
+  PetscBool some;
 
   PetscFunctionBegin;
   if (lor->target != HOPS_LOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < sp->nT * lor->nc; ++i) {
+  PetscCall((*lor->kernel->ops->FindZero)(lor->kernel, lor->nc > 1 ? &lor->wide : &lor->rows, &some));
+  for (PetscInt i = 0; some && i < sp->nT * lor->nc; ++i) {
     PetscInt k = lor->di[i];
 
     while (k < lor->di[i + 1] && lor->dj[k] < i) ++k; /* columns ascend */

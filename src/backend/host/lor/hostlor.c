@@ -237,6 +237,7 @@ static const HopsLOROps HopsLORHost = {.VertexData    = HopsHostLORVertexData,
                                        .FillValues    = HopsHostLORFillValues,
                                        .AddReceived   = HopsHostLORAddReceived,
                                        .SetDiagonal   = HopsHostLORSetDiagonal,
+                                       .FindZero      = HopsHostLORFindZero,
                                        .WidenRows     = HopsHostLORWidenRows,
                                        .WidenValues   = HopsHostLORWidenValues,
                                        .Destroy       = HopsHostLORDestroy};

@@ -185,6 +185,7 @@ PETSC_INTERN PetscErrorCode HopsHostLORMapColumns(HopsLORAssembler, HopsLORRows 
 PETSC_INTERN PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler, HopsLORRows *, const PetscReal x[]);
 PETSC_INTERN PetscErrorCode HopsHostLORSetDiagonal(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[],
                                                    const PetscReal x[]);
+PETSC_INTERN PetscErrorCode HopsHostLORFindZero(HopsLORAssembler, const HopsLORRows *, PetscBool *zero);
 PETSC_INTERN PetscErrorCode HopsHostLORRowsReset(HopsLORKernel); /* places */
 PETSC_INTERN PetscErrorCode HopsHostLORCheckEntries(PetscInt64);
 /* hostlorthreads.c */

@@ -504,3 +504,16 @@ PetscErrorCode HopsHostLORSetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, P
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsHostLORFindZero(HopsLORAssembler lor, const HopsLORRows *rows, PetscBool *zero)
+{
+  PetscFunctionBegin;
+  *zero = PETSC_FALSE;
+  for (PetscInt r = 0; r < rows->n && !*zero; r++) {
+    PetscInt k = rows->i[0][r];
+
+    while (k < rows->i[0][r + 1] && rows->j[0][k] != r) k++;
+    if (k < rows->i[0][r + 1] && rows->v[0][k] == 0.0) *zero = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

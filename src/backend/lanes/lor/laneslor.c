@@ -167,6 +167,18 @@ static PetscErrorCode CopyCoefficient(HopsLanesLOR k, int i, const HopsValues *v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the last group some cells are not there, and computed with. Of H1 numbers of pairs lie apart */
+static PetscErrorCode ClearLast(HopsLanesLOR k, HopsLORVertexData d, size_t ncells)
+{
+  const size_t part = (k->lump ? d->v.ncomp : 4) * (size_t)k->nn, n = part * k->kernels->group * sizeof(double);
+
+  PetscFunctionBegin;
+  if (ncells == (size_t)k->space->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const double *v = d->v.v; v < d->v.v + d->size / sizeof(double); v += ncells * part)
+    PetscCall((*k->kernels->Set)((void *)(v + (ncells - k->kernels->group) * part), 0, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
                                  PetscBool mixed, PetscReal tol, PetscReal droptol, HopsLORVertexData *data, PetscInt *bad)
 {
@@ -205,13 +217,12 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
     if (size != d->size) {
       PetscCall(Free(k, (void **)&d->v.v));
       PetscCall(Malloc(k, size, (void **)&d->v.v));
-      /* of the last group some cells are not there, and computed with */
-      if (k->kernels->group > 1) PetscCall((*k->kernels->Set)((void *)d->v.v, 0, size));
       d->size = size;
     }
     d->v.mixed = r.mixed;
     d->v.ncomp = ncomp;
     d->v.pairs = d->v.v + ncells * 4 * k->nn;
+    PetscCall(ClearLast(k, d, ncells));
     if (!d->mask) PetscCall(Malloc(k, sp->ncells + 4, (void **)&d->mask));
     PetscCall((*k->kernels->Set)(d->mask, 0, sp->ncells + 4)); /* threads write whole words */
   }
@@ -433,7 +444,8 @@ static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
 
 static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows)
 {
-  HopsLanesLOR k = (HopsLanesLOR)lor;
+  HopsLanesLOR    k     = (HopsLanesLOR)lor;
+  const PetscBool looks = k->kernels->group > 1 && (!k->lump || k->lump->mesh.stencil) ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!k->lump && !rows->placed) {
@@ -441,8 +453,10 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
     rows->placed = PETSC_TRUE;
   }
   PetscCall(TimeBegin(k));
+  if (looks) *k->bad = 0;
   if (k->lump) PetscCall(HopsLumpValues(k, d, rows));
-  else if (rows->n) PetscCall((*k->kernels->Values)(&k->mesh, &d->v, rows));
+  else if (rows->n) PetscCall((*k->kernels->Values)(&k->mesh, &d->v, rows, k->bad));
+  rows->nonzero = looks && !*k->bad ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsLORHangRows(k, rows));
   PetscCall(TimeEnd(k));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -468,6 +482,21 @@ static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, Petsc
 {
   PetscFunctionBegin;
   if (n) PetscCall((*((HopsLanesLOR)lor)->kernels->Diagonal)(rows, n, idx, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindZero(HopsLORAssembler lor, const HopsLORRows *rows, PetscBool *zero)
+{
+  HopsLanesLOR k = (HopsLanesLOR)lor;
+  int          some;
+
+  PetscFunctionBegin;
+  *zero = PETSC_FALSE;
+  if (!rows->n || rows->nonzero) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(int)));
+  PetscCall((*k->kernels->FindZero)(rows, k->bad));
+  PetscCall(CopyOut(k, &some, k->bad, sizeof(int)));
+  *zero = some ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -504,6 +533,7 @@ static const HopsLOROps HopsLORLanes = {.VertexData    = VertexData,
                                         .FillValues    = FillValues,
                                         .AddReceived   = AddReceived,
                                         .SetDiagonal   = SetDiagonal,
+                                        .FindZero      = FindZero,
                                         .WidenRows     = WidenRows,
                                         .WidenValues   = WidenValues,
                                         .Destroy       = Destroy};

@@ -134,6 +134,7 @@ typedef struct {
   PetscErrorCode (*Map)(const HopsLORRows *);
   PetscErrorCode (*Received)(const HopsLORRows *, const double x[]);
   PetscErrorCode (*Diagonal)(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[]);
+  PetscErrorCode (*FindZero)(const HopsLORRows *, int *zero); /* 1 where a diagonal entry of block 0 is zero */
   /* m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that
      receive nothing. NULL where a back end has none: the next ones serve all rows */
   PetscErrorCode (*Owners)(const HopsLanesLORMesh *, PetscInt ncells, unsigned int own[], int *irregular);
@@ -146,10 +147,11 @@ typedef struct {
   PetscErrorCode (*CountLong)(const HopsLanesLORMesh *, const HopsLORRows *, int *buffer, unsigned long long *work);
   PetscErrorCode (*Columns)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned char used[]);
   /* laneslorvalues.h: bytes of places, after the entries of restr that rows have are counted, which it may
-     change; places in rows of the final pattern, looked up there if need be; values */
+     change; places in rows of the final pattern, looked up there if need be; values. On a host *zero, 0
+     before, becomes 1 where a diagonal entry may be zero */
   size_t (*PlaceSize)(const HopsLanesLORMesh *, HopsLORRows *);
   PetscErrorCode (*Places)(const HopsLanesLORMesh *, const HopsLORRows *);
-  PetscErrorCode (*Values)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORRows *);
+  PetscErrorCode (*Values)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORRows *, int *zero);
   /* laneslorwide.h: rows of nc components; values of component c */
   PetscErrorCode (*WidenRows)(const HopsLORRows *, int nc, const HopsLORRows *wide);
   PetscErrorCode (*WidenValues)(const HopsLORRows *, int nc, int c, const unsigned char fixed0[], const unsigned char fixed1[],

@@ -89,6 +89,20 @@ struct HopsLORDiagonal {
   }
 };
 
+struct HopsLORFindZero {
+  HopsLORRows rows;
+  int        *zero;
+
+  HOPS_LANES void operator()(size_t r) const
+  {
+    const int hi = rows.i[0][r + 1];
+    int       k  = rows.i[0][r];
+
+    while (k < hi && rows.j[0][k] != (int)r) k++;
+    if (k < hi && rows.v[0][k] == 0) *zero = 1; /* all write the same */
+  }
+};
+
 template <class Back> struct HopsLORRowLaunches {
   static PetscErrorCode FindTwice(const HopsLanesLORMesh *m, int nl, int percell, PetscBool nodes, int *twice)
   {
@@ -115,6 +129,11 @@ template <class Back> struct HopsLORRowLaunches {
     return Back::Each("HopsLORDiagonal", n, HopsLORDiagonal{*rows, idx, x});
   }
 
+  static PetscErrorCode FindZero(const HopsLORRows *rows, int *zero)
+  {
+    return Back::Each("HopsLORFindZero", rows->n, HopsLORFindZero{*rows, zero});
+  }
+
   static void Fill(HopsLanesLORKernels *k)
   {
     k->backend   = Back::Ops();
@@ -127,5 +146,6 @@ template <class Back> struct HopsLORRowLaunches {
     k->Map       = Map;
     k->Received  = Received;
     k->Diagonal  = Diagonal;
+    k->FindZero  = FindZero;
   }
 };

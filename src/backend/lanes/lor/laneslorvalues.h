@@ -331,9 +331,9 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
         const int              l = HopsLowestBit(left), e = (c + l) * m.nn + v;
         PlaceWords<DIM, MIXED> word;
 
-        if (p.begin[e] < 0) continue;
+        if (p.begin[e] == -1) continue;
         word.Load(rows, e);
-        Add(there, word.w, (const double *)x + l, rows.v[0] + p.begin[e]);
+        Add(there, word.w, (const double *)x + l, p.Row(rows, e));
       }
     }
   }
@@ -342,32 +342,35 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
     for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
       const int last = HopsMin(G, m.ncells - c) - 1;
 
+      HopsLORZeroFirst(p, rows, c * m.nn, (c + last + 1) * m.nn);
       if constexpr (MIXED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
       else Cells(c, 0, (2u << last) - 1);
+      HopsLORLookAtLast<PlaceWords<DIM, MIXED>>(p, rows, c * m.nn, (c + last + 1) * m.nn);
     }
   }
 };
 
-/* Rows one by one, all or (later) some; they are zero before, and long ones stay so */
+/* The other rows; long ones become zero */
 template <int DIM, bool MIXED, int G> struct HopsLORRowValues {
-  HopsLanesLORMesh     m;
-  HopsLanesLORData     data;
-  HopsLORRows          rows;
-  const unsigned char *later;
+  HopsLanesLORMesh m;
+  HopsLanesLORData data;
+  HopsLORRows      rows;
+  HopsLORPieces    p;
 
   HOPS_LANES void operator()(size_t r) const
   {
-    const int lo = rows.i[0][r], *begin = m.begin + rows.first + r;
+    HopsLORFinishRow<PlaceWords<DIM, MIXED>>(p, rows, m, r, [&](int lo, int hi) {
+      for (int k = lo; k < hi; k++) {
+        const int              at = rows.i[0][r];
+        double                 x[Star<DIM, MIXED>::N];
+        PlaceWords<DIM, MIXED> word;
 
-    if (later && !later[r]) return;
-    for (int k = begin[0]; k < begin[1]; k++) {
-      double                 x[Star<DIM, MIXED>::N];
-      PlaceWords<DIM, MIXED> word;
-
-      word.Load(rows, PlaceKey(m, rows, k));
-      Contributions<DIM, MIXED, G>(m, data, m.entry[k], x);
-      AddBlocks<Star<DIM, MIXED>::N>(word.w, x, rows.v[0] + lo, rows.i[0][r + 1] - lo, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
-    }
+        word.Load(rows, PlaceKey(m, rows, k));
+        Contributions<DIM, MIXED, G>(m, data, m.entry[k], x);
+        AddBlocks<Star<DIM, MIXED>::N>(word.w, x, rows.v[0] + at, rows.i[0][r + 1] - at,
+                                       rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
+      }
+    });
   }
 };
 
@@ -390,7 +393,7 @@ template <class Back> struct HopsLORValueLaunches {
 
   static PetscErrorCode Pieces(const HopsLanesLORMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
   {
-    return HopsLORGetPieces<Back>(m->ncells, rows->nplace,
+    return HopsLORGetPieces<Back>(m->ncells, rows->nplace, rows,
                                   rows->place + (size_t)rows->nplace * HOPS_LANES_LOR_WORDS(m->dim, rows->coupled), p);
   }
 
@@ -406,7 +409,7 @@ template <class Back> struct HopsLORValueLaunches {
   }
 
   template <int DIM, bool MIXED>
-  static PetscErrorCode ValuesOf(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows)
+  static PetscErrorCode ValuesOf(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows, int *zero)
   {
     PetscFunctionBegin;
     if constexpr (G == 1) {
@@ -415,13 +418,17 @@ template <class Back> struct HopsLORValueLaunches {
 
       PetscCall(Back::Teams("HopsLORValues", (int)((rows->n + R - 1) / R), f.Scratch(room), f));
     } else {
-      HopsLORPieces p = {};
+      HopsLORPieces pieces;
 
-      PetscCall(Pieces(m, rows, &p));
-      PetscCall(HopsLORSetZero<Back>(rows, &p));
-      if (!PlaceByEntry(*rows)) p.later = NULL;
-      else PetscCall(Back::Each("HopsLORCellValues", p.n, HopsLORCellValues<DIM, MIXED, typename Back::Team>{*m, *data, *rows, p}));
-      PetscCall(Back::Each("HopsLORRowValues", rows->n, HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p.later}));
+      PetscCall(Pieces(m, rows, &pieces));
+      PetscCall(HopsLORByPieces<Back>(
+        rows, pieces, zero,
+        [&](const HopsLORPieces &p) {
+          return Back::Each("HopsLORCellValues", p.n, HopsLORCellValues<DIM, MIXED, typename Back::Team>{*m, *data, *rows, p});
+        },
+        [&](const HopsLORPieces &p) {
+          return Back::Each("HopsLORRowValues", rows->n, HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p});
+        }));
     }
     if (rows->anylong) PetscCall(Back::Each("HopsLORLongValues", rows->n, HopsLORLongValues<DIM, MIXED, G>{*m, *data, *rows}));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -448,12 +455,12 @@ template <class Back> struct HopsLORValueLaunches {
     return rows->coupled ? PlacesAnd<2, true>(m, rows) : PlacesAnd<2, false>(m, rows);
   }
 
-  static PetscErrorCode Values(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows)
+  static PetscErrorCode Values(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows, int *zero)
   {
     const bool mixed = data->mixed && rows->coupled;
 
-    if (m->dim == 3) return mixed ? ValuesOf<3, true>(m, data, rows) : ValuesOf<3, false>(m, data, rows);
-    return mixed ? ValuesOf<2, true>(m, data, rows) : ValuesOf<2, false>(m, data, rows);
+    if (m->dim == 3) return mixed ? ValuesOf<3, true>(m, data, rows, zero) : ValuesOf<3, false>(m, data, rows, zero);
+    return mixed ? ValuesOf<2, true>(m, data, rows, zero) : ValuesOf<2, false>(m, data, rows, zero);
   }
 
   template <class Do> static PetscErrorCode Hung(int dim, bool mixed, const Do &Run)

@@ -543,7 +543,7 @@ PetscErrorCode HopsLumpValues(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *
   PetscCheck(d->v.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
   if (!rows->placed) PetscCall((*k->kernels->lump->CurlPlaces)(m, rows));
   rows->placed = PETSC_TRUE;
-  PetscCall((*k->kernels->lump->CurlValues)(m, rows));
+  PetscCall((*k->kernels->lump->CurlValues)(m, rows, k->bad));
   if (rows->anylong) PetscCall((*k->kernels->lump->ValuesLong)(m, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

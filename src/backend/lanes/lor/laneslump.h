@@ -68,13 +68,13 @@ struct _HopsLumpKernels {
   PetscErrorCode (*ValuesLong)(const HopsLumpMesh *, const HopsLORRows *);
   /* laneslumpcurl.h: rows by a stencil, where mesh.stencil. *empty, zero before, is 1 where an unknown has no
      cell; bytes of rows->place, and rows->nblocks is set; places in rows of the final pattern, looked up if
-     it is sorted or in two blocks */
+     it is sorted or in two blocks; zero as in HopsLanesLORKernels */
   PetscErrorCode (*CurlEmpty)(const HopsLumpMesh *, int *empty);
   size_t (*CurlPlaceSize)(const HopsLumpMesh *, HopsLORRows *);
   PetscErrorCode (*CurlCount)(const HopsLumpMesh *, const HopsLORRows *, unsigned long long *work);
   PetscErrorCode (*CurlColumns)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*CurlPlaces)(const HopsLumpMesh *, const HopsLORRows *);
-  PetscErrorCode (*CurlValues)(const HopsLumpMesh *, const HopsLORRows *);
+  PetscErrorCode (*CurlValues)(const HopsLumpMesh *, const HopsLORRows *, int *zero);
   /* as in HopsLanesLORKernels */
   PetscErrorCode (*HungTeams)(size_t bytes, int *teams, PetscBool *own);
   PetscErrorCode (*HungLists)(const HopsLumpMesh *, const HopsLORHungWork *);

@@ -230,8 +230,8 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
         const int              l = HopsLowestBit(left), e = (c + l) * m.ne + i;
         HopsCurlWords<COUPLED> word;
 
-        if (p.begin[e] < 0) continue;
-        double *const out = rows.v[0] + p.begin[e];
+        if (p.begin[e] == -1) continue;
+        double *const out = p.Row(rows, e);
 
         word.Load(rows, e);
         HOPS_LOR_UNROLL
@@ -249,32 +249,34 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
     for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
       const int last = HopsMin(G, m.ncells - c) - 1;
 
+      HopsLORZeroFirst(p, rows, c * m.ne, (c + last + 1) * m.ne);
       if constexpr (COUPLED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
       else Cells(c, 0, (2u << last) - 1);
+      HopsLORLookAtLast<HopsCurlWords<COUPLED>>(p, rows, c * m.ne, (c + last + 1) * m.ne);
     }
   }
 };
 
-/* Rows one by one, all or (later) some; they are zero before, and long ones stay so */
+/* The other rows; long ones become zero */
 template <bool COUPLED, int G> struct HopsCurlRowValues {
-  HopsLumpMesh         m;
-  HopsLORRows          rows;
-  const unsigned char *later;
+  HopsLumpMesh  m;
+  HopsLORRows   rows;
+  HopsLORPieces p;
 
   HOPS_LANES void operator()(size_t r) const
   {
-    const int lo = rows.i[0][r], *begin = m.begin + rows.first + r;
+    HopsLORFinishRow<HopsCurlWords<COUPLED>>(p, rows, m, r, [&](int lo, int hi) {
+      if (IsLong(rows, (int)r, HopsCurlStencil<COUPLED>::MAX)) return;
+      for (int k = lo; k < hi; k++) {
+        const int              at = rows.i[0][r], e = m.entry[k], c = CellOf(e, m.perentry);
+        double                 x[HopsCurlStencil<COUPLED>::N];
+        HopsCurlWords<COUPLED> word;
 
-    if ((later && !later[r]) || IsLong(rows, (int)r, HopsCurlStencil<COUPLED>::MAX)) return;
-    for (int k = begin[0]; k < begin[1]; k++) {
-      const int              e = m.entry[k], c = CellOf(e, m.perentry);
-      double                 x[HopsCurlStencil<COUPLED>::N];
-      HopsCurlWords<COUPLED> word;
-
-      word.Load(rows, PlaceKey(m, rows, k));
-      HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
-                                        m.numbers + HopsLanesCell(G, c, m.n), x);
-      HopsCurlAddBlocks(word, x, rows.v[0] + lo, rows.i[0][r + 1] - lo, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
-    }
+        word.Load(rows, PlaceKey(m, rows, k));
+        HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
+                                          m.numbers + HopsLanesCell(G, c, m.n), x);
+        HopsCurlAddBlocks(word, x, rows.v[0] + at, rows.i[0][r + 1] - at, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
+      }
+    });
   }
 };

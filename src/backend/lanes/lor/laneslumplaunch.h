@@ -174,7 +174,7 @@ template <class Back> struct HopsLumpLaunches {
 
   template <bool COUPLED> static PetscErrorCode CurlPieces(const HopsLumpMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
   {
-    return HopsLORGetPieces<Back>(m->ncells, rows->nplace, HopsCurlStarts<COUPLED>(*rows) + rows->nblocks + 1, p);
+    return HopsLORGetPieces<Back>(m->ncells, rows->nplace, rows, HopsCurlStarts<COUPLED>(*rows) + rows->nblocks + 1, p);
   }
 
   template <bool COUPLED> static PetscErrorCode CurlPlacesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
@@ -199,24 +199,28 @@ template <class Back> struct HopsLumpLaunches {
     return rows->coupled ? CurlPlacesOf<true>(m, rows) : CurlPlacesOf<false>(m, rows);
   }
 
-  template <bool COUPLED> static PetscErrorCode CurlValuesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
+  template <bool COUPLED> static PetscErrorCode CurlValuesOf(const HopsLumpMesh *m, const HopsLORRows *rows, int *zero)
   {
     PetscFunctionBegin;
     if constexpr (G > 1) {
-      HopsLORPieces p;
+      HopsLORPieces pieces;
 
-      PetscCall(CurlPieces<COUPLED>(m, rows, &p));
-      PetscCall(HopsLORSetZero<Back>(rows, &p));
-      if (!PlaceByEntry(*rows)) p.later = NULL;
-      else PetscCall(Back::Each("HopsCurlCellValues", p.n, HopsCurlCellValues<COUPLED, typename Back::Team>{*m, *rows, p}));
-      PetscCall(Back::Each("HopsCurlRowValues", rows->n, HopsCurlRowValues<COUPLED, G>{*m, *rows, p.later}));
+      PetscCall(CurlPieces<COUPLED>(m, rows, &pieces));
+      PetscCall(HopsLORByPieces<Back>(
+        rows, pieces, zero,
+        [&](const HopsLORPieces &p) {
+          return Back::Each("HopsCurlCellValues", p.n, HopsCurlCellValues<COUPLED, typename Back::Team>{*m, *rows, p});
+        },
+        [&](const HopsLORPieces &p) {
+          return Back::Each("HopsCurlRowValues", rows->n, HopsCurlRowValues<COUPLED, G>{*m, *rows, p});
+        }));
     } else PetscCall(Run("HopsCurlValues", rows, HopsCurlValues<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode CurlValues(const HopsLumpMesh *m, const HopsLORRows *rows)
+  static PetscErrorCode CurlValues(const HopsLumpMesh *m, const HopsLORRows *rows, int *zero)
   {
-    return rows->coupled ? CurlValuesOf<true>(m, rows) : CurlValuesOf<false>(m, rows);
+    return rows->coupled ? CurlValuesOf<true>(m, rows, zero) : CurlValuesOf<false>(m, rows, zero);
   }
 
   /* ---- Hanging nodes ---- */
