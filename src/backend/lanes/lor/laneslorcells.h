@@ -130,6 +130,27 @@ PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Data of the next group are asked for while this one is worked on: cells' nodes are read with strides that a
+   processor does not foresee */
+static HOPS_LANES void HopsLORPrefetch(const void *p, size_t bytes)
+{
+#if defined(HOPS_LANES_ONE)
+  for (size_t b = 0; b < bytes; b += 64) __builtin_prefetch((const char *)p + b, 0, 2);
+#endif
+}
+
+/* The same for what the next group's entries v of `each` a cell need, first being its first entry */
+static HOPS_LANES void HopsLORPrefetchEntries(const HopsLORPieces &p, const HopsLORRows &rows, int first, int each, int group,
+                                              int words, int v)
+{
+  for (int l = 0; l < group && v % 8 == 0; l++) {
+    const int e = first + l * each + v;
+
+    for (int w = 0; w < words; w++) HopsLORPrefetch(rows.place + (size_t)w * rows.nplace + (e - rows.place0), 1);
+    if (v % 16 == 0) HopsLORPrefetch(p.begin + e, 1);
+  }
+}
+
 /* Rows that begin in entries [lo, hi) become zero */
 static HOPS_LANES void HopsLORZeroFirst(const HopsLORPieces &p, const HopsLORRows &rows, int lo, int hi)
 {
@@ -139,6 +160,15 @@ static HOPS_LANES void HopsLORZeroFirst(const HopsLORPieces &p, const HopsLORRow
     if (!n) continue;
     double *v = p.Row(rows, e);
 
+#if defined(HOPS_LANES_ONE) /* without a call for each row */
+    typedef double Four __attribute__((vector_size(32), aligned(8)));
+
+    if (n >= 4 && n <= 8) {
+      *(Four *)v           = Four{};
+      *(Four *)(v + n - 4) = Four{};
+      continue;
+    }
+#endif
     for (int k = 0; k < n; k++) v[k] = 0;
   }
 }

@@ -326,6 +326,9 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
       const unsigned int there = There<DIM, MIXED>(m, c + HopsLowestBit(on), m.ijk[v]) | 1;
       V                  x[N];
 
+      HopsLORPrefetch(D + (size_t)4 * G * m.nn, 4 * G * sizeof(*D));
+      if (MIXED && DIM == 3) HopsLORPrefetch(Q + (size_t)4 * G * m.nn, 4 * G * sizeof(*Q));
+      HopsLORPrefetchEntries(p, rows, (c + G) * m.nn, m.nn, G, PlaceWords<DIM, MIXED>::N, v);
       Contributions<DIM, MIXED, G>(m, m.ijk[v], mask, D, Q, x);
       for (unsigned int left = on; left; left &= left - 1) {
         const int              l = HopsLowestBit(left), e = (c + l) * m.nn + v;

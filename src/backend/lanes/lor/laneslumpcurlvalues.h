@@ -223,8 +223,11 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
   HOPS_LANES void Cells(int c, int mask, unsigned int on) const
   {
     for (int i = 0; i < m.ne; i++) {
-      V x[N];
+      const size_t part = (m.n + m.ne - 1) / m.ne * G; /* of the numbers */
+      V            x[N];
 
+      HopsLORPrefetch(m.numbers + (size_t)(c + G) * m.n + i * part, part * sizeof(*m.numbers));
+      HopsLORPrefetchEntries(p, rows, (c + G) * m.ne, m.ne, G, HopsCurlWords<COUPLED>::WORDS, i);
       HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[i], mask), m.numbers + (size_t)c * m.n, x);
       for (unsigned int left = on; left; left &= left - 1) {
         const int              l = HopsLowestBit(left), e = (c + l) * m.ne + i;

@@ -239,7 +239,7 @@ struct HopsLumpFill {
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    constexpr int T = HopsLanesOf(lanes), W = HopsLanesOf(32);
+    constexpr int T = HopsLanesOf(lanes), W = HopsLanesOf(16);
     const int     r0 = team.index() * T, t = team.lane(), r = r0 + t;
     int          *lists = (int *)scratch;
     HopsLumpList  list  = {0, m.nfree, lists + t};
@@ -255,7 +255,7 @@ struct HopsLumpFill {
     begin[t] = r < rows.n ? rows.i[0][r] : 0;
     len[t]   = list.n; /* 0 of a long row */
     team.Sync();
-    for (int i = t / W; i < T; i += T / W) { /* a warp takes a row */
+    for (int i = t / W; i < T; i += T / W) { /* half a warp takes a row: of H(div) and L2 most have up to 11 columns */
       for (int k = t % W, n = len[i]; k < n; k += W) rows.j[0][begin[i] + k] = lists[k * HopsLumpList::STRIDE + i];
     }
   }

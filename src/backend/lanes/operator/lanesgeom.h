@@ -160,3 +160,33 @@ template <class Team> HOPS_LANES_CALLED typename Team::Value QData(const HopsH1A
   g += dim * ((1 << dim) - 1);
   return r < 0 ? w * det * g[nd] : w / det * Congruence(dim, A, nd, g, r, c);
 }
+
+/* All n of them at point q, `step` apart: one Jacobian for all */
+template <class Team>
+HOPS_LANES_CALLED void QDataAll(const HopsH1Args &k, PetscInt cell, int n, int q, size_t step, typename Team::Value *out)
+{
+  typedef typename Team::Value V;
+  const int                    dim = k.dim, nd = dim * (dim + 1) / 2, first = k.diffusion ? 0 : nd;
+  const V                     *g = (const V *)k.geom + (size_t)(cell / Team::group) * HopsGeometrySize(k.geometry, dim);
+  V                            J[9], A[9], det, f;
+
+  if (k.geometry == HOPS_GEOMETRY_STORED) {
+    for (int t = 0; t < n; t++) out[t * step] = QData<Team>(k, cell, 0, 0, t, q);
+    return;
+  }
+  const double w = HopsLanesWeight(dim, k.Q, k.w, q);
+
+  if (k.geometry == HOPS_GEOMETRY_AFFINE) {
+    for (int t = 0; t < n; t++) out[t * step] = w * g[first + t];
+    return;
+  }
+  MapJacobian(dim, k.Q, k.z, g, q, J);
+  det = Adjugate(dim, J, A);
+  f   = w / det;
+  g += dim * ((1 << dim) - 1);
+  for (int t = 0, r = 0, c = 0; t < nd && k.diffusion; t++) {
+    out[t * step] = f * Congruence(dim, A, nd, g, r, c);
+    if (++c == dim) c = ++r;
+  }
+  if (k.mass) out[(n - 1) * step] = w * det * g[nd];
+}

@@ -10,8 +10,10 @@
 /* doubles of scratch of a team, whose values are of so many cells */
 static inline size_t HopsH1GenericScratch(int group, int dim, int P, int Q)
 {
-  return group * ((size_t)HopsLanesPower(P, dim) + 2 * (size_t)HopsLanesPower(P > Q ? P : Q, dim) +
-                  (size_t)(dim + 1) * HopsLanesPower(Q, dim));
+  const int terms = group > 1 ? dim * (dim + 1) / 2 + 1 : dim + 1; /* at the points */
+
+  return group *
+         ((size_t)HopsLanesPower(P, dim) + 2 * (size_t)HopsLanesPower(P > Q ? P : Q, dim) + (size_t)terms * HopsLanesPower(Q, dim));
 }
 
 /* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P
@@ -67,7 +69,7 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
 }
 
 /* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
-   BB. A group of cells at a time; indices have marks where padded is restr */
+   BB. A group of cells at a time, on a host with all terms' data; indices have marks where padded is restr */
 template <class Team>
 HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
 {
@@ -82,18 +84,22 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
   for (PetscInt cell = HopsMeetFirst(k.first, G) + team.index() * G; cell < k.first + k.n; cell += team.count() * G) {
     const int *restr = k.restr + (size_t)cell * nn;
 
+    for (int q = 0; q < nq && G > 1; q++) QDataAll<Team>(k, cell, nc, q, nq, v + q);
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
       const double *A[3] = {k.BB, k.BB, k.BB};
+      V            *d    = G > 1 ? v + t * nq : v;
 
-      for (int q = team.lane(); q < nq; q += team.size())
-        v[q] = (t < nd && r != c ? 2 : 1) * QData<Team>(k, cell, t < nd ? r : -1, c, t, q);
+      for (int q = team.lane(); q < nq; q += team.size()) {
+        if (G == 1) d[q] = QData<Team>(k, cell, t < nd ? r : -1, c, t, q);
+        if (t < nd && r != c) d[q] = 2 * d[q];
+      }
       if (t < nd) {
         if (r == c) A[r] = k.DD;
         else A[r] = A[c] = k.BD;
         if (++c == dim) c = ++r;
       }
       team.Sync();
-      Tensor(team, dim, down, A, 1, P, v, f, g, e, t > 0);
+      Tensor(team, dim, down, A, 1, P, d, f, g, e, t > 0);
     }
     for (int l = 0; l < G && cell + l < k.first + k.n; l++, restr += nn) {
       if (cell + l < k.first) continue;
