@@ -52,6 +52,34 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of a cell that other cells may have, too; returns how many */
+static PetscInt HopsSharedEntries(HopsSpace sp, PetscInt list[])
+{
+  HopsLayout l;
+  PetscInt   n = 0;
+
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
+  for (PetscInt c = 0; c < l.nc; ++c)
+    for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
+      PetscBool inside = PETSC_TRUE;
+
+      for (PetscInt d = 0, j = i - l.off[c]; d < sp->dim; j /= l.n[c][d++])
+        if (!l.open[c][d] && (j % l.n[c][d] == 0 || j % l.n[c][d] == sp->order)) inside = PETSC_FALSE;
+      if (!inside) list[n++] = i;
+    }
+  return n;
+}
+
+/* The derivative of (x, xg) at entry i of cell m->c */
+static inline PetscReal HopsLatticeMapTake(HopsLatticeMap *m, PetscInt i, const PetscReal x[], const PetscReal xg[])
+{
+  PetscReal sum = 0.0;
+
+  HopsLatticeMapRow(m, i);
+  for (PetscInt k = 0; k < m->n; ++k) sum += m->value[k] * (m->col[k] < m->from->nT ? x[m->col[k]] : xg[m->col[k] - m->from->nT]);
+  return sum;
+}
+
 /*
   The derivative that maps one of two companions to the other: all cells that see an unknown of its range must
   find the same boundary of it. A vector of numbers without pattern tells; constrained rows, which the
@@ -62,34 +90,29 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   HopsIncidence  inc;
   HopsLatticeMap m;
   PetscReal     *x, *xg, *y, *yg;
-  PetscInt      *seen;
+  PetscInt      *list, n;
   char           why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
-  PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->nL, &seen));
+  PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->ne, &list));
+  n = HopsSharedEntries(to, list);
   for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
-  for (PetscInt i = 0; i < to->nL; ++i) seen[i] = -1;
   PetscCall(HopsSpaceGlobalToLocal(from, 0, x, xg));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < to->ncells; ++c) {
+  for (PetscInt pass = 0; pass < 2; ++pass) { /* owned unknowns, then ghosts, whose cells come last */
+    for (PetscInt c = pass ? to->ninterior : 0; c < to->ncells; ++c) {
       PetscCall(HopsLatticeMapSetCell(&m, c));
-      for (PetscInt i = 0; i < to->ne; ++i) {
-        const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
-        PetscReal      sum = 0.0, other;
+      for (PetscInt i = 0; i < n; ++i) {
+        const PetscInt   l   = HopsUnsigned(m.rto[list[i]]);
+        PetscReal *const own = l < to->nT ? y + l : yg + (l - to->nT);
+        PetscReal        sum;
 
-        if (l >= to->nT + to->nG) continue;
-        HopsLatticeMapRow(&m, i);
-        for (PetscInt k = 0; k < m.n; ++k) sum += m.value[k] * (m.col[k] < from->nT ? x[m.col[k]] : xg[m.col[k] - from->nT]);
-        if (!pass) {
-          if (seen[l] < 0 && l < to->nT) y[l] = sum;
-          if (seen[l] < 0) seen[l] = to->cell[c];
-        }
-        if (!pass && l >= to->nT) continue;
-        other = l < to->nT ? y[l] : yg[l - to->nT];
-        if (other != PETSC_MAX_REAL && !(PetscAbsReal(sum - other) <= 1e-10))
+        if (l >= to->nT + to->nG || (l >= to->nT) != pass) continue;
+        sum = HopsLatticeMapTake(&m, list[i], x, xg);
+        if (*own == PETSC_MAX_REAL && !pass) *own = sum;
+        if (*own != PETSC_MAX_REAL && !(PetscAbsReal(sum - *own) <= 1e-10))
           PetscCall(HopsRefuse(why,
                                "Cell %" PetscInt_FMT
                                " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
@@ -100,7 +123,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
     }
     if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, 0, y, yg));
   }
-  PetscCall(PetscFree5(x, xg, y, yg, seen));
+  PetscCall(PetscFree5(x, xg, y, yg, list));
   PetscCall(HopsLatticeMapDestroy(&m));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -326,22 +349,21 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
 PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
 {
   HopsSpace  s;
-  PetscInt  *gidx, *elist;
+  PetscInt  *gidx;
   PetscReal *x, *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT - sp->ness, &s));
   PetscCall(PetscCalloc2(sp->nT, &x, sp->nL - sp->nT, &xg));
-  PetscCall(PetscMalloc2(sp->nL, &gidx, sp->ncells * sp->ne, &elist));
+  PetscCall(PetscMalloc1(sp->nL, &gidx));
   for (PetscInt e = 0; e < sp->ness; ++e) x[sp->essT[e]] = -1.0;
   for (PetscInt i = 0, n = 0; i < sp->nT; ++i)
     if (x[i] == 0.0) x[i] = (PetscReal)(s->rstart + n++); /* exact in floating point */
   PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, xg));
   for (PetscInt i = 0; i < sp->nL; ++i)
     gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
-  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) elist[i] = sp->restr[i];
-  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, elist));
-  PetscCall(PetscFree2(gidx, elist));
+  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, sp->restr));
+  PetscCall(PetscFree(gidx));
   PetscCall(PetscFree2(x, xg));
   *space = s;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,7 +45,8 @@ PetscErrorCode HopsSpaceCreateCellView(HopsSpace sp, PetscInt n, const PetscInt 
 {
   const PetscInt size = sp->ne + 1;
   HopsSpace      s;
-  PetscInt      *have, *gidx, *elist, nkeys = n * sp->ne;
+  PetscInt      *have, *gidx, nkeys = n * sp->ne;
+  int           *elist;
 
   PetscFunctionBegin;
   PetscCall(Bring(sp, n, cells, &have));
@@ -66,7 +67,12 @@ PetscErrorCode HopsSpaceCreateCellView(HopsSpace sp, PetscInt n, const PetscInt 
     PetscCall(PetscArraycpy(gidx + c * sp->ne, have + c * size, sp->ne));
   }
   PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx)); /* -1 is the first, if there are any */
-  for (PetscInt i = 0; i < n * sp->ne; ++i) PetscCall(PetscFindInt(have[i / sp->ne * size + i % sp->ne], nkeys, gidx, &elist[i]));
+  for (PetscInt i = 0; i < n * sp->ne; ++i) {
+    PetscInt k;
+
+    PetscCall(PetscFindInt(have[i / sp->ne * size + i % sp->ne], nkeys, gidx, &k));
+    elist[i] = (int)k;
+  }
   PetscCall(HopsSpaceSetUpNumbering(s, nkeys, gidx, NULL, elist));
   PetscCall(HopsSpaceSetBackend(s, sp));
   PetscCall(PetscFree2(gidx, elist));

@@ -1,0 +1,151 @@
+/* Set-up of spaces from arrays in the process's memory, cell after cell. */
+#include <hops/private/hopsarraysimpl.h>
+
+static PetscErrorCode HopsArraysKeys_Host(const HopsArrays *m, const PetscInt unknowns[], PetscInt *bad, PetscInt *nforeign)
+{
+  const HopsArrays a   = *m; /* which no store can change */
+  const PetscInt   nel = a.ncells * a.ne;
+  PetscInt         n = 0, first = -1;
+
+  PetscFunctionBegin;
+  for (PetscInt e = 0; e < nel; ++e) {
+    PetscBool none = PETSC_FALSE;
+    const int k    = HopsArraysKey(&a, unknowns[e], &none);
+
+    a.key[e] = k;
+    n += HopsArraysUnsigned(k) == HOPS_FOREIGN;
+    if (none && first < 0) first = e;
+  }
+  *bad      = first;
+  *nforeign = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysListForeign_Host(const HopsArrays *m, const PetscInt unknowns[], PetscInt nforeign, PetscInt list[])
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt e = 0; n < nforeign; ++e)
+    if (HopsArraysUnsigned(m->key[e]) == HOPS_FOREIGN) list[n++] = unknowns[e] < 0 ? -1 - unknowns[e] : unknowns[e];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysKeysForeign_Host(const HopsArrays *m, const PetscInt unknowns[])
+{
+  PetscFunctionBegin;
+  for (PetscInt e = 0; e < m->ncells * m->ne; ++e)
+    if (HopsArraysUnsigned(m->key[e]) == HOPS_FOREIGN) m->key[e] = HopsArraysForeignKey(m, unknowns[e]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysNodes_Host(PetscInt ncells, PetscInt dim, PetscInt np, const PetscReal coords[], PetscReal X[],
+                                           PetscInt *bad)
+{
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt c = 0; c < ncells; ++c) {
+    const PetscReal *x   = coords + c * np * dim;
+    PetscReal       *y   = X + c * np * dim;
+    PetscReal        sum = 0.0; /* zero times what is not finite is not zero */
+
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt d = 0; d < dim; ++d) {
+        sum += 0.0 * x[i * dim + d];
+        y[d * np + i] = x[i * dim + d];
+      }
+    if (sum != 0.0 && *bad < 0) *bad = c;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysTouch_Host(const HopsArrays *m, PetscInt *nuntouched)
+{
+  const PetscInt nel = m->ncells * m->ne, nkeys = m->nT + m->nF;
+  const int     *key   = m->key;
+  int           *touch = m->touch, *count = m->count;
+
+  PetscFunctionBegin;
+  *nuntouched = 0;
+  for (PetscInt k = 0; k < nkeys; ++k) touch[k] = HOPS_UNTOUCHED;
+  PetscCall(PetscArrayzero(count, nkeys));
+  for (PetscInt e = 0; e < nel; ++e) {
+    const int k = HopsArraysUnsigned(key[e]);
+
+    if (!count[k]++) touch[k] = (int)e;
+  }
+  for (PetscInt k = 0; k < m->nT; ++k) *nuntouched += !count[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysMaps_Host(PetscInt ncells, PetscInt dim, PetscInt P, const PetscReal D[], const PetscReal X[],
+                                          PetscInt n[2])
+{
+  const PetscInt nx = dim * HopsPower(P, dim);
+
+  PetscFunctionBegin;
+  n[0] = n[1] = 0;
+  for (PetscInt c = 0; c < ncells; ++c) {
+    n[0] += HopsArraysRightHanded(dim, P, X + c * nx, D) ? 0 : 1;
+    n[1] += P > 3 && HopsArraysEquispaced(dim, P, X + c * nx) ? 1 : 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysLattices_Host(const HopsArrays *m, PetscInt G, const PetscReal B[], const PetscReal X[],
+                                              PetscReal x[], PetscReal size[])
+{
+  const PetscInt   ng   = HopsPower(G, m->dim);
+  const PetscReal *M[3] = {B, B, B};
+  PetscReal       *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(2 * HopsPower(PetscMax(m->P, G), m->dim), &work));
+  for (PetscInt c = 0; c < m->ncells; ++c) {
+    size[c] = HopsArraysCellSize(m->dim, G, ng, 1, X + c * m->dim * ng);
+    for (PetscInt d = c * m->dim; x && d < (c + 1) * m->dim; ++d)
+      PetscCall(HopsTensorApply(m->dim, m->P, G, M, X + d * ng, x + d * m->np, work));
+  }
+  PetscCall(PetscFree(work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysAgree_Host(const HopsArrays *m, PetscBool *good)
+{
+  PetscBool all = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < m->ncells && all; ++c) {
+    for (PetscInt i = 0; i < m->ne; ++i)
+      if (!HopsArraysEntryAgrees(m, c, i)) all = PETSC_FALSE;
+    if (m->family == HOPS_H1 && !HopsArraysCornersDiffer(m, c)) all = PETSC_FALSE;
+    for (PetscInt t = 0; m->family == HOPS_H1 && t < m->nparts && all; ++t) all = HopsArraysPartAgrees(m, c, t);
+  }
+  *good = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysValues_Host(const HopsArrays *m, PetscInt n, const int list[], HopsArraysValue value[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) HopsArraysGetValue(m, list[i], &value[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysTake_Host(PetscInt n, const int list[], const int x[], int y[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) y[i] = x[list[i]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsArraysOps HopsArraysHost = {.Keys        = HopsArraysKeys_Host,
+                                      .ListForeign = HopsArraysListForeign_Host,
+                                      .KeysForeign = HopsArraysKeysForeign_Host,
+                                      .Nodes       = HopsArraysNodes_Host,
+                                      .Touch       = HopsArraysTouch_Host,
+                                      .Maps        = HopsArraysMaps_Host,
+                                      .Lattices    = HopsArraysLattices_Host,
+                                      .Agree       = HopsArraysAgree_Host,
+                                      .Values      = HopsArraysValues_Host,
+                                      .Take        = HopsArraysTake_Host};
