@@ -379,8 +379,8 @@ HOPS_HOST_DEVICE void HopsArraysGetValue(const HopsArrays *m, int k, HopsArraysV
 /* ------------------------------------- what a back end has ------------------------------------- */
 
 struct _HopsArraysOps {
-  /* key[], with HOPS_FOREIGN; unknowns[ncells][ne]. bad: the least place of an unknown without a number, or -1;
-     *nforeign: places of others' unknowns */
+  /* key[], with HOPS_FOREIGN; unknowns[ncells][ne]. bad: the least place of an unknown without a number, or
+     -1; *nforeign: places of others' unknowns */
   PetscErrorCode (*Keys)(const HopsArrays *, const PetscInt unknowns[], PetscInt *bad, PetscInt *nforeign);
   /* list[nforeign], the process's: the unknowns at these places, in any order */
   PetscErrorCode (*ListForeign)(const HopsArrays *, const PetscInt unknowns[], PetscInt nforeign, PetscInt list[]);
@@ -403,6 +403,16 @@ struct _HopsArraysOps {
   PetscErrorCode (*Values)(const HopsArrays *, PetscInt n, const int list[], HopsArraysValue value[]);
   /* y[i] = x[list[i]]; list[n] and y[n] are the process's */
   PetscErrorCode (*Take)(PetscInt n, const int list[], const int x[], int y[]);
+  /* number[]: L-vector indices of keys: foreign[nF], the process's, of other ranks' unknowns; those of
+     list[n], the process's, are constrained: from nTG on as cells meet them, else -1. *nC: how many of
+     these cells have */
+  PetscErrorCode (*Number)(const HopsArrays *, PetscInt n, const int list[], const int foreign[], int nTG, int number[],
+                           PetscInt *nC);
+  /* perm[ncells], the process's: cells that have unknowns of the T-vector alone come first */
+  PetscErrorCode (*Order)(const HopsArrays *, const int number[], int perm[], PetscInt *ninterior);
+  /* restr[ncells][ne] and, unless it is NULL, Y[ncells][nx] = X[perm[]][nx] in this order of cells */
+  PetscErrorCode (*Restrict)(const HopsArrays *, const int number[], const int perm[], int restr[], PetscInt nx,
+                             const PetscReal X[], PetscReal Y[]);
 };
 
 EXTERN_C_BEGIN
@@ -443,3 +453,12 @@ PETSC_INTERN PetscErrorCode HopsArraysLattice(HopsSpace, const HopsBasis *geom, 
 PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],
                                                   const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys,
                                                   char why[]);
+/* src/space/arrays/arraysapart.c: checks and numbers by a back end with memory of its own, where the space
+   is then; mark[]: keys of essential unknowns */
+PETSC_INTERN PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *, const PetscBool mark[], PetscBool check);
+
+/* Has the back end passes in memory of its own? Else the process's serve */
+static inline PetscBool HopsArraysAreApart(const HopsBackendOps *be)
+{
+  return be->arrays && !be->host ? PETSC_TRUE : PETSC_FALSE;
+}

@@ -56,21 +56,22 @@ static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An array of n bytes may lie in a device's memory: *array and *copy become a copy in the process's then */
-static PetscErrorCode HopsArrayBring(MPI_Comm comm, size_t n, const void **array, void **copy)
+/* An array of n bytes is the process's or a device's. Where that is not where `at` works, *array and *copy
+   become a copy there */
+static PetscErrorCode HopsArrayBring(MPI_Comm comm, const HopsBackendOps *at, size_t n, const void **array, void **copy)
 {
-  PetscMemType          type = PETSC_MEMTYPE_HOST;
-  const HopsBackendOps *be;
+  PetscMemType          type = at->memtype;
+  const HopsBackendOps *be   = at;
 
   PetscFunctionBegin;
   *copy = NULL;
   if (n && *array) PetscCall(PetscGetMemType(*array, &type));
-  if (PetscMemTypeHost(type)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsBackendOfMemory(type, &be));
+  if (PetscMemTypeHost(type) ? PetscMemTypeHost(at->memtype) : !PetscMemTypeHost(at->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PetscMemTypeHost(type)) PetscCall(HopsBackendOfMemory(type, &be));
   PetscCheck(be, comm, PETSC_ERR_SUP,
              "The arrays are in the memory of a device that hops has no back end for: copy them to the process's");
-  PetscCall(PetscMalloc(n, copy));
-  PetscCall((*be->memory->Copy)(NULL, *copy, *array, n, HOPS_COPY_OUT));
+  PetscCall((*at->memory->PoolMalloc)(n, copy));
+  PetscCall((*be->memory->Copy)(NULL, *copy, *array, n, PetscMemTypeHost(type) ? HOPS_COPY_IN : HOPS_COPY_OUT));
   *array = *copy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,15 +127,22 @@ static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, 
 /* The value of an essential unknown is known from its owner's cells alone */
 static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const PetscBool mark[])
 {
-  char why[HOPS_WHY_LENGTH] = "";
+  char     why[HOPS_WHY_LENGTH] = "";
+  PetscInt n                    = 0;
+  int     *list, *count;
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc2(a->nuntouched ? a->m.nT : 0, &list, a->nuntouched ? a->m.nT : 0, &count));
   for (PetscInt k = 0; k < a->m.nT && a->nuntouched; ++k)
-    if (mark[k] && !a->m.count[k])
+    if (mark[k]) list[n++] = (int)k;
+  PetscCall((*a->at->arrays->Take)(n, list, a->m.count, count));
+  for (PetscInt i = 0; i < n; ++i)
+    if (!count[i])
       PetscCall(HopsRefuse(why,
                            "Essential unknown %" PetscInt_FMT
                            " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
-                           a->m.rstart + k));
+                           a->m.rstart + list[i]));
+  PetscCall(PetscFree2(list, count));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)a->sp), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,14 +174,15 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
                                              const unsigned short masks[], PetscInt ness, const PetscInt ess[], PetscBool check,
                                              HopsSpace *space)
 {
-  HopsSpace      sp;
-  HopsLayout     l;
-  HopsArraysWork a;
-  PetscInt       np;
-  PetscBool     *mark;
-  PetscLayout    layout;
-  char           why[HOPS_WHY_LENGTH] = "";
-  void          *copy[3];
+  HopsSpace             sp;
+  HopsLayout            l;
+  HopsArraysWork        a;
+  const HopsBackendOps *at;
+  PetscInt              np;
+  PetscBool            *mark;
+  PetscLayout           layout;
+  char                  why[HOPS_WHY_LENGTH] = "";
+  void                 *copy[3];
 
   PetscFunctionBegin;
   PetscCall(HopsArraysCheckSame(comm, dim, order, gorder));
@@ -184,9 +193,10 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   HopsLayoutCreate(family, dim, order, &l);
   np = HopsPower(gorder + 1, dim);
   PetscCall(HopsArraysCheckSizes(comm, ncells, n, l.ne, np * dim, unknowns, coords, ness, ess));
-  PetscCall(HopsArrayBring(comm, (size_t)ncells * l.ne * sizeof(PetscInt), (const void **)&unknowns, &copy[0]));
-  PetscCall(HopsArrayBring(comm, (size_t)ncells * np * dim * sizeof(PetscReal), (const void **)&coords, &copy[1]));
-  PetscCall(HopsArrayBring(comm, ness * sizeof(PetscInt), (const void **)&ess, &copy[2]));
+  at = HopsArraysAreApart(sp->backend) && !masks ? sp->backend : &HopsBackendHost;
+  PetscCall(HopsArrayBring(comm, at, (size_t)ncells * l.ne * sizeof(PetscInt), (const void **)&unknowns, &copy[0]));
+  PetscCall(HopsArrayBring(comm, at, (size_t)ncells * np * dim * sizeof(PetscReal), (const void **)&coords, &copy[1]));
+  PetscCall(HopsArrayBring(comm, &HopsBackendHost, ness * sizeof(PetscInt), (const void **)&ess, &copy[2]));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
   PetscCall(PetscLayoutGetSize(layout, &sp->N));
@@ -196,7 +206,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   sp->nT     = n;
   sp->ncells = sp->ncaller = ncells;
   sp->gorder               = gorder;
-  PetscCall(HopsArraysWorkCreate(sp, &HopsBackendHost, unknowns, coords, &a, why));
+  PetscCall(HopsArraysWorkCreate(sp, at, unknowns, coords, &a, why));
   PetscCall(HopsArraysCheckEssential(sp, ness, ess, why));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscCall(HopsArraysSetMasks(sp, masks, check));
@@ -204,10 +214,11 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(PetscMalloc1(a.m.nT + a.m.nF, &mark));
   PetscCall(HopsArraysMarkEssential(&a, ness, ess, mark));
   PetscCall(HopsArraysCheckMarked(&a, mark));
-  PetscCall(HopsArraysNumber_Process(&a, mark, check));
+  if (at->host) PetscCall(HopsArraysNumber_Process(&a, mark, check));
+  else PetscCall(HopsArraysNumber_Apart(&a, mark, check));
   PetscCall(PetscFree(mark));
   PetscCall(HopsArraysWorkDestroy(&a));
-  for (int i = 0; i < 3; ++i) PetscCall(PetscFree(copy[i]));
+  for (int i = 0; i < 3; ++i) PetscCall((*(i < 2 ? at : &HopsBackendHost)->memory->PoolFree)(&copy[i]));
   PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,6 +26,8 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
                          " cells on a rank: companions are made from the same cells in the same order",
                          a->ncells, b->ncells));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)a), PETSC_ERR_ARG_INCOMP, why));
+  PetscCall(HopsSpaceBringCoordinates(a));
+  PetscCall(HopsSpaceBringCoordinates(b));
   PetscCall(HopsSpaceWhere(b, &where));
   for (PetscInt c = 0; c < a->ncells; ++c) {
     const PetscInt o    = where[a->cell[c] - a->cstart];
@@ -263,6 +265,8 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
              "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them",
              HopsFamilies[other->family], HopsFamilies[sp->family]);
+  PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(HopsSpaceBringMesh(other));
   PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &hang[0]));
   PetscCall(HopsHangingCreate(other->family, dim, sp->order, &hang[1]));
   if (other->hanging) PetscCall(PetscMalloc1(other->ncells + 1, &masks)); /* not NULL without cells */

@@ -25,6 +25,7 @@ static PetscErrorCode Bring(HopsSpace sp, PetscInt n, const PetscInt cells[], Pe
   PetscSF        sf;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsCheckIndex("unknowns of cells", (PetscInt64)PetscMax(sp->ncaller, n) * size));
   PetscCall(PetscCalloc1(sp->ncaller * size, &mine));
   PetscCall(PetscMalloc1(n * size, have));

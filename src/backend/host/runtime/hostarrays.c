@@ -139,6 +139,56 @@ static PetscErrorCode HopsArraysTake_Host(PetscInt n, const int list[], const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsArraysNumber_Host(const HopsArrays *m, PetscInt n, const int list[], const int foreign[], int nTG,
+                                            int number[], PetscInt *nC)
+{
+  int next = nTG;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < m->nT; ++k) number[k] = k;
+  PetscCall(PetscArraycpy(number + m->nT, foreign, m->nF));
+  for (PetscInt i = 0; i < n; ++i) number[list[i]] = -1;
+  for (PetscInt e = 0; n && e < m->ncells * m->ne; ++e) {
+    const int k = HopsArraysUnsigned(m->key[e]);
+
+    if (number[k] < 0) number[k] = next++;
+  }
+  *nC = next - nTG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysOrder_Host(const HopsArrays *m, const int number[], int perm[], PetscInt *ninterior)
+{
+  unsigned char *inner;
+  PetscInt       at[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m->ncells, &inner));
+  for (PetscInt c = 0; c < m->ncells; ++c) {
+    inner[c] = 1;
+    for (PetscInt i = 0; i < m->ne; ++i)
+      if (number[HopsArraysUnsigned(m->key[c * m->ne + i])] >= m->nT) inner[c] = 0;
+    at[0] += inner[c];
+  }
+  *ninterior = at[0];
+  for (PetscInt c = 0; c < m->ncells; ++c) perm[at[inner[c] ? 1 : 0]++] = (int)c;
+  PetscCall(PetscFree(inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysRestrict_Host(const HopsArrays *m, const int number[], const int perm[], int restr[], PetscInt nx,
+                                              const PetscReal X[], PetscReal Y[])
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < m->ncells; ++c) {
+    const int *key = m->key + perm[c] * m->ne;
+
+    for (PetscInt i = 0; i < m->ne; ++i) restr[c * m->ne + i] = key[i] < 0 ? -1 - number[-1 - key[i]] : number[key[i]];
+    if (Y) PetscCall(PetscArraycpy(Y + c * nx, X + perm[c] * nx, nx));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const HopsArraysOps HopsArraysHost = {.Keys        = HopsArraysKeys_Host,
                                       .ListForeign = HopsArraysListForeign_Host,
                                       .KeysForeign = HopsArraysKeysForeign_Host,
@@ -148,4 +198,7 @@ const HopsArraysOps HopsArraysHost = {.Keys        = HopsArraysKeys_Host,
                                       .Lattices    = HopsArraysLattices_Host,
                                       .Agree       = HopsArraysAgree_Host,
                                       .Values      = HopsArraysValues_Host,
-                                      .Take        = HopsArraysTake_Host};
+                                      .Take        = HopsArraysTake_Host,
+                                      .Number      = HopsArraysNumber_Host,
+                                      .Order       = HopsArraysOrder_Host,
+                                      .Restrict    = HopsArraysRestrict_Host};
