@@ -376,6 +376,110 @@ HOPS_HOST_DEVICE void HopsArraysGetValue(const HopsArrays *m, int k, HopsArraysV
   if (m->family == HOPS_H1 && m->P > 2 && m->entry[i].part >= 0) value->part = HopsArraysSumPart(m, c, m->entry[i].part);
 }
 
+/* ----------------------------------------- companions ----------------------------------------- */
+
+/* Two spaces on the same cells, that of cell c of one being cell[c] of the other */
+typedef struct {
+  PetscInt         dim, ncells, G[2]; /* nodes of maps in a direction */
+  const int       *cell;              /* [ncells] */
+  const PetscReal *X[2];
+  /* A derivative from the second one to the first: rows of incidence for those entries of a cell that others
+     may share, list[n], as HopsIncidence has them */
+  PetscInt         n, ne[2], rstart;
+  int              nT[2];
+  const int       *restr[2], *list, *ncol, *col;
+  const PetscReal *sgn;
+  PetscReal       *y; /* [nT[0]] */
+} HopsArraysPair;
+
+/* Corners of cells, roughly */
+HOPS_HOST_DEVICE PetscBool HopsArraysSameCorners(const HopsArraysPair *p, PetscInt c)
+{
+  PetscReal size = 0.0, diff = 0.0;
+  PetscBool good = PETSC_TRUE;
+
+  for (PetscInt d = 0; d < p->dim; ++d) {
+    const PetscReal *X[2];
+    PetscReal        x[2][8];
+
+    for (PetscInt k = 0; k < 2; ++k) {
+      const size_t np = p->dim == 3 ? p->G[k] * p->G[k] * p->G[k] : p->G[k] * p->G[k];
+
+      X[k] = p->X[k] + ((size_t)(k ? p->cell[c] : c) * p->dim + d) * np;
+      HopsCellCorners((int)p->dim, (int)p->G[k], X[k], x[k]);
+    }
+    for (PetscInt k = 0; k < (1 << p->dim); ++k) {
+      const PetscReal s = HopsMapAbs(x[0][k] - x[0][0]), f = HopsMapAbs(x[0][k] - x[1][k]);
+
+      size = s > size ? s : size;
+      diff = f > diff ? f : diff;
+      if (!(f >= 0.0)) good = PETSC_FALSE;
+    }
+  }
+  return good && diff <= 1e-5 * size ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The derivative of a vector of numbers without pattern at entry i of cell c, whose unknown is *l.
+   Constrained unknowns, which the derivative has not, are zero */
+HOPS_HOST_DEVICE PetscReal HopsArraysBoundary(const HopsArraysPair *p, PetscInt c, PetscInt i, int *l)
+{
+  const int  at   = p->restr[0][(size_t)c * p->ne[0] + i];
+  const int *from = p->restr[1] + (size_t)p->cell[c] * p->ne[1];
+  PetscReal  sum  = 0.0;
+
+  *l = HopsArraysUnsigned(at);
+  for (int k = 0; k < p->ncol[i]; ++k) {
+    const int s = from[p->col[6 * i + k]], u = HopsArraysUnsigned(s);
+
+    if (u < p->nT[1]) sum += (s < 0 ? -1.0 : 1.0) * p->sgn[6 * i + k] * HopsHash(p->rstart + u);
+  }
+  return at < 0 ? -sum : sum;
+}
+
+/*
+  mark[nL]: unknowns of a companion in the closure of a space's essential ones, restr[1] and restr[0] of a
+  pair. Entry i of the space is the product over the directions of a lattice point or an interval between
+  two; the companion's entries in it have, in each direction, that point or one of both.
+*/
+typedef struct {
+  HopsLayout     l[2];
+  PetscInt       dim, nfree; /* unknowns of the space from nfree on are essential */
+  unsigned char *mark;
+} HopsArraysClosure;
+
+/* What entry i of cell c marks. What the cell lists of its parent, on[], of the space and then of the
+   companion, is in the closure of the parent's alone; NULL: nothing hangs */
+HOPS_HOST_DEVICE void HopsArraysMarkClosure(const HopsArraysPair *p, const HopsArraysClosure *q, PetscInt c, PetscInt i,
+                                            const PetscBool on[])
+{
+  const HopsLayout *l = &q->l[0], *m = &q->l[1];
+  const int        *other = p->restr[1] + (size_t)p->cell[c] * p->ne[1];
+  PetscInt          b     = 0, ii, at[3];
+
+  if (HopsArraysUnsigned(p->restr[0][(size_t)c * p->ne[0] + i]) < q->nfree) return;
+  while (i >= l->off[b + 1]) ++b;
+  ii    = i - l->off[b];
+  at[0] = ii % l->n[b][0];
+  at[1] = ii / l->n[b][0] % l->n[b][1];
+  at[2] = ii / (l->n[b][0] * l->n[b][1]);
+  for (PetscInt a = 0; a < m->nc; ++a)
+    for (PetscInt v = 0; v < (1 << q->dim); ++v) {
+      PetscInt  ijk[3] = {0, 0, 0}, j;
+      PetscBool in     = PETSC_TRUE;
+
+      for (PetscInt d = 0; d < q->dim; ++d) {
+        const PetscInt up = (v >> d) & 1;
+
+        ijk[d] = at[d] + up;
+        if (up && (!l->open[b][d] || m->open[a][d])) in = PETSC_FALSE; /* nothing beyond a point; an interval is itself */
+        if (m->open[a][d] && !l->open[b][d]) in = PETSC_FALSE;
+      }
+      if (!in) continue;
+      j = m->off[a] + ijk[0] + m->n[a][0] * (ijk[1] + m->n[a][1] * ijk[2]);
+      if (!on || on[i] || !on[l->ne + j]) q->mark[HopsArraysUnsigned(other[j])] = 1;
+    }
+}
+
 /* ------------------------------------- what a back end has ------------------------------------- */
 
 struct _HopsArraysOps {
@@ -413,6 +517,12 @@ struct _HopsArraysOps {
   /* restr[ncells][ne] and, unless it is NULL, Y[ncells][nx] = X[perm[]][nx] in this order of cells */
   PetscErrorCode (*Restrict)(const HopsArrays *, const int number[], const int perm[], int restr[], PetscInt nx,
                              const PetscReal X[], PetscReal Y[]);
+  /* have both spaces the same cells? All but restr[] and X[] are the process's here and in the next one */
+  PetscErrorCode (*SameCells)(const HopsArraysPair *, PetscBool *good);
+  /* one rank: do all cells that have an unknown find the same boundary of it? */
+  PetscErrorCode (*SameBoundaries)(const HopsArraysPair *, PetscBool *good);
+  /* mark[n], of which the closure has a place, becomes the process's; nothing hangs */
+  PetscErrorCode (*Close)(const HopsArraysPair *, const HopsArraysClosure *, PetscInt n, unsigned char mark[]);
 };
 
 EXTERN_C_BEGIN
@@ -436,6 +546,11 @@ PETSC_INTERN PetscErrorCode HopsArraysWorkCreate(HopsSpace, const HopsBackendOps
 PETSC_INTERN PetscErrorCode HopsArraysWorkDestroy(HopsArraysWork *);
 /* keys of other ranks' unknowns, and touch[]; collective */
 PETSC_INTERN PetscErrorCode HopsArraysFinishKeys(HopsArraysWork *, const PetscInt unknowns[]);
+/* the same of a space that is to have the unknowns of another one, without essential ones, and its cells, in
+   the caller's order; collective */
+PETSC_INTERN PetscErrorCode HopsArraysWorkCreateOn(HopsSpace, HopsSpace other, const HopsBackendOps *at, HopsArraysWork *);
+/* src/space/arrays/spacearrays.c: essential unknowns, checks and numbers; collective */
+PETSC_INTERN PetscErrorCode HopsArraysFinish(HopsArraysWork *, PetscInt ness, const PetscInt ess[], PetscBool check);
 /* leaves: all keys that cells have, as places in the lists that other functions get; roots: owned unknowns */
 PETSC_INTERN PetscErrorCode HopsArraysKeySF(HopsArraysWork *, const PetscInt gidx[], PetscSF *);
 /* src/space/arrays/arrayagree.c: do cells agree on what they share, on all ranks? Collective */

@@ -96,7 +96,7 @@ static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[
 }
 
 /* a number in (1, 2) that depends on the global index alone */
-static inline PetscReal HopsHash(PetscInt g)
+HOPS_HOST_DEVICE PetscReal HopsHash(PetscInt g)
 {
   PetscInt64 h = (PetscInt64)g + 1;
 

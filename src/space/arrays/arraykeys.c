@@ -68,14 +68,11 @@ static PetscErrorCode CreateNodes(HopsArraysWork *a, size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysWorkCreate(HopsSpace sp, const HopsBackendOps *at, const PetscInt unknowns[], const PetscReal coords[],
-                                    HopsArraysWork *a, char why[])
+/* Sizes, and memory for key[] and X[] */
+static PetscErrorCode Begin(HopsSpace sp, const HopsBackendOps *at, HopsArraysWork *a)
 {
-  const HopsMemoryOps *memory = at->memory;
-  const PetscInt       ng     = HopsPower(sp->gorder + 1, sp->dim);
-  HopsArrays          *m      = &a->m;
-  HopsLayout           l;
-  PetscInt             bad[2], nforeign;
+  HopsArrays *m = &a->m;
+  HopsLayout  l;
 
   PetscFunctionBegin;
   *a = (HopsArraysWork){.sp = sp, .at = at};
@@ -91,16 +88,28 @@ PetscErrorCode HopsArraysWorkCreate(HopsSpace sp, const HopsBackendOps *at, cons
   HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
   PetscCall(HopsCheckInt("unknowns", sp->nT));
   PetscCall(HopsCheckInt("unknowns of the cells", (PetscInt64)sp->ncells * sp->ne));
+  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscMalloc1(sp->ne, &a->entry));
   PetscCall(Entries(&l, m, a->entry));
-  PetscCall((*memory->PoolMalloc)((size_t)m->ncells * m->ne * sizeof(int), (void **)&m->key));
-  PetscCall(CreateNodes(a, (size_t)m->ncells * ng * m->dim * sizeof(PetscReal)));
+  PetscCall((*at->memory->PoolMalloc)((size_t)m->ncells * m->ne * sizeof(int), (void **)&m->key));
+  PetscCall(CreateNodes(a, (size_t)m->ncells * HopsPower(sp->gorder + 1, sp->dim) * m->dim * sizeof(PetscReal)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysWorkCreate(HopsSpace sp, const HopsBackendOps *at, const PetscInt unknowns[], const PetscReal coords[],
+                                    HopsArraysWork *a, char why[])
+{
+  HopsArrays *m = &a->m;
+  PetscInt    bad[2], nforeign;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(sp, at, a));
   PetscCall((*at->arrays->Keys)(m, unknowns, &bad[0], &nforeign));
-  PetscCall((*at->arrays->Nodes)(m->ncells, m->dim, ng, coords, a->X, &bad[1]));
+  PetscCall((*at->arrays->Nodes)(m->ncells, m->dim, HopsPower(sp->gorder + 1, sp->dim), coords, a->X, &bad[1]));
   if (bad[0] >= 0) {
     PetscInt u;
 
-    PetscCall((*memory->Copy)(NULL, &u, unknowns + bad[0], sizeof(PetscInt), HOPS_COPY_OUT));
+    PetscCall((*at->memory->Copy)(NULL, &u, unknowns + bad[0], sizeof(PetscInt), HOPS_COPY_OUT));
     if (u < 0 && (sp->family == HOPS_HCURL || sp->family == HOPS_HDIV)) u = -1 - u;
     PetscCall(HopsRefuse(why,
                          "A node of cell %" PetscInt_FMT " has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")%s",
@@ -111,28 +120,17 @@ PetscErrorCode HopsArraysWorkCreate(HopsSpace sp, const HopsBackendOps *at, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysFinishKeys(HopsArraysWork *a, const PetscInt unknowns[])
+/* Where the first cells with unknowns are, foreign[nF] being known */
+static PetscErrorCode Touch(HopsArraysWork *a)
 {
   const HopsMemoryOps *memory = a->at->memory;
-  MPI_Comm             comm   = PetscObjectComm((PetscObject)a->sp);
   HopsArrays          *m      = &a->m;
-  PetscInt             n      = m->nF;
+  const size_t         size   = ((size_t)m->nT + m->nF) * sizeof(int);
+  MPI_Comm             comm   = PetscObjectComm((PetscObject)a->sp);
   PetscMPIInt          nranks;
   PetscLayout          layout;
-  size_t               size;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &a->foreign));
-  if (n) PetscCall((*a->at->arrays->ListForeign)(m, unknowns, n, a->foreign));
-  PetscCall(PetscSortRemoveDupsInt(&n, a->foreign));
-  m->nF = n;
-  PetscCall(HopsCheckInt("unknowns", (PetscInt64)m->nT + n));
-  if (n) {
-    PetscCall((*memory->PoolMalloc)(n * sizeof(PetscInt), (void **)&m->foreign));
-    PetscCall((*memory->Copy)(NULL, (void *)m->foreign, a->foreign, n * sizeof(PetscInt), HOPS_COPY_IN));
-    PetscCall((*a->at->arrays->KeysForeign)(m, unknowns));
-  }
-  size = ((size_t)m->nT + n) * sizeof(int);
   PetscCall((*memory->PoolMalloc)(size, (void **)&m->touch));
   PetscCall((*memory->PoolMalloc)(size, (void **)&m->count));
   PetscCall((*a->at->arrays->Touch)(m, &a->nuntouched));
@@ -140,8 +138,70 @@ PetscErrorCode HopsArraysFinishKeys(HopsArraysWork *a, const PetscInt unknowns[]
   if (nranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLayoutCreateFromSizes(comm, m->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscSFCreate(comm, &a->sf));
-  PetscCall(PetscSFSetGraphLayout(a->sf, layout, n, NULL, PETSC_OWN_POINTER, a->foreign));
+  PetscCall(PetscSFSetGraphLayout(a->sf, layout, m->nF, NULL, PETSC_OWN_POINTER, a->foreign));
   PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetForeign(HopsArraysWork *a)
+{
+  HopsArrays  *m    = &a->m;
+  const size_t size = m->nF * sizeof(PetscInt);
+
+  PetscFunctionBegin;
+  PetscCall(HopsCheckInt("unknowns", (PetscInt64)m->nT + m->nF));
+  if (!size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*a->at->memory->PoolMalloc)(size, (void **)&m->foreign));
+  PetscCall((*a->at->memory->Copy)(NULL, (void *)m->foreign, a->foreign, size, HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysFinishKeys(HopsArraysWork *a, const PetscInt unknowns[])
+{
+  HopsArrays *m = &a->m;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m->nF, &a->foreign));
+  if (m->nF) PetscCall((*a->at->arrays->ListForeign)(m, unknowns, m->nF, a->foreign));
+  PetscCall(PetscSortRemoveDupsInt(&m->nF, a->foreign));
+  PetscCall(SetForeign(a));
+  if (m->nF) PetscCall((*a->at->arrays->KeysForeign)(m, unknowns));
+  PetscCall(Touch(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysWorkCreateOn(HopsSpace sp, HopsSpace other, const HopsBackendOps *at, HopsArraysWork *a)
+{
+  const PetscInt   nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
+  HopsArrays      *m  = &a->m, from;
+  const int       *restr;
+  const PetscReal *X;
+  PetscInt         none;
+  int             *index, *number, *where;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(sp, at, a));
+  m->nF = other->nG;
+  PetscCall(PetscMalloc1(m->nF, &a->foreign));
+  PetscCall(PetscArraycpy(a->foreign, other->ghost, m->nF));
+  PetscCall(SetForeign(a));
+  if (at->host) {
+    PetscCall(HopsSpaceBringMesh(other));
+    restr = other->restr;
+    X     = other->X;
+  } else PetscCall(HopsSpaceGetBackendMesh(other, &restr, &X));
+  /* keys are the other's L-vector indices, in the caller's order of cells */
+  PetscCall(PetscMalloc2(m->nF, &index, m->ncells, &where));
+  for (PetscInt i = 0; i < m->nF; ++i) index[i] = m->nT + (int)i;
+  for (PetscInt c = 0; c < m->ncells; ++c) where[other->cell[c] - other->cstart] = (int)c;
+  PetscCall((*at->memory->PoolMalloc)(((size_t)m->nT + m->nF) * sizeof(int), (void **)&number));
+  from     = *m;
+  from.key = (int *)restr;
+  PetscCall((*at->arrays->Number)(&from, 0, NULL, index, 0, number, &none));
+  PetscCall((*at->arrays->Restrict)(&from, number, where, m->key, nx, X, a->X));
+  PetscCall((*at->memory->PoolFree)((void **)&number));
+  PetscCall(PetscFree2(index, where));
+  PetscCall(Touch(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -167,6 +167,21 @@ static PetscErrorCode HopsArraysNumber_Process(HopsArraysWork *a, const PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsArraysFinish(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], PetscBool check)
+{
+  PetscBool *mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(a->m.nT + a->m.nF, &mark));
+  PetscCall(HopsArraysMarkEssential(a, ness, ess, mark));
+  PetscCall(HopsArraysCheckMarked(a, mark));
+  if (a->at->host) PetscCall(HopsArraysNumber_Process(a, mark, check));
+  else PetscCall(HopsArraysNumber_Apart(a, mark, check));
+  PetscCall(PetscFree(mark));
+  PetscCall(HopsArraysWorkDestroy(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order
    gorder */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
@@ -179,7 +194,6 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   HopsArraysWork        a;
   const HopsBackendOps *at;
   PetscInt              np;
-  PetscBool            *mark;
   PetscLayout           layout;
   char                  why[HOPS_WHY_LENGTH] = "";
   void                 *copy[3];
@@ -211,13 +225,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscCall(HopsArraysSetMasks(sp, masks, check));
   PetscCall(HopsArraysFinishKeys(&a, unknowns));
-  PetscCall(PetscMalloc1(a.m.nT + a.m.nF, &mark));
-  PetscCall(HopsArraysMarkEssential(&a, ness, ess, mark));
-  PetscCall(HopsArraysCheckMarked(&a, mark));
-  if (at->host) PetscCall(HopsArraysNumber_Process(&a, mark, check));
-  else PetscCall(HopsArraysNumber_Apart(&a, mark, check));
-  PetscCall(PetscFree(mark));
-  PetscCall(HopsArraysWorkDestroy(&a));
+  PetscCall(HopsArraysFinish(&a, ness, ess, check));
   for (int i = 0; i < 3; ++i) PetscCall((*(i < 2 ? at : &HopsBackendHost)->memory->PoolFree)(&copy[i]));
   PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
   *space = sp;

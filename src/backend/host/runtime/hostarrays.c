@@ -189,16 +189,62 @@ static PetscErrorCode HopsArraysRestrict_Host(const HopsArrays *m, const int num
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsArraysOps HopsArraysHost = {.Keys        = HopsArraysKeys_Host,
-                                      .ListForeign = HopsArraysListForeign_Host,
-                                      .KeysForeign = HopsArraysKeysForeign_Host,
-                                      .Nodes       = HopsArraysNodes_Host,
-                                      .Touch       = HopsArraysTouch_Host,
-                                      .Maps        = HopsArraysMaps_Host,
-                                      .Lattices    = HopsArraysLattices_Host,
-                                      .Agree       = HopsArraysAgree_Host,
-                                      .Values      = HopsArraysValues_Host,
-                                      .Take        = HopsArraysTake_Host,
-                                      .Number      = HopsArraysNumber_Host,
-                                      .Order       = HopsArraysOrder_Host,
-                                      .Restrict    = HopsArraysRestrict_Host};
+static PetscErrorCode HopsArraysSameCells_Host(const HopsArraysPair *p, PetscBool *good)
+{
+  PetscFunctionBegin;
+  *good = PETSC_TRUE;
+  for (PetscInt c = 0; c < p->ncells; ++c)
+    if (!HopsArraysSameCorners(p, c)) *good = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysSameBoundaries_Host(const HopsArraysPair *p, PetscBool *good)
+{
+  PetscReal *y;
+
+  PetscFunctionBegin;
+  *good = PETSC_TRUE;
+  PetscCall(PetscMalloc1(p->nT[0], &y));
+  for (PetscInt pass = 0; pass < 2; ++pass)
+    for (PetscInt c = 0; c < p->ncells; ++c)
+      for (PetscInt k = 0; k < p->n; ++k) {
+        int             l;
+        const PetscReal sum = HopsArraysBoundary(p, c, p->list[k], &l);
+
+        if (l >= p->nT[0]) continue;
+        if (!pass) y[l] = sum;
+        else if (!(PetscAbsReal(y[l] - sum) <= 1e-10)) *good = PETSC_FALSE;
+      }
+  PetscCall(PetscFree(y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsArraysClose_Host(const HopsArraysPair *p, const HopsArraysClosure *closure, PetscInt n,
+                                           unsigned char mark[])
+{
+  HopsArraysClosure q = *closure;
+
+  PetscFunctionBegin;
+  q.mark = mark;
+  PetscCall(PetscArrayzero(mark, n));
+  for (PetscInt c = 0; c < p->ncells; ++c)
+    for (PetscInt i = 0; i < p->ne[0]; ++i) HopsArraysMarkClosure(p, &q, c, i, NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsArraysOps HopsArraysHost = {.Keys           = HopsArraysKeys_Host,
+                                      .ListForeign    = HopsArraysListForeign_Host,
+                                      .KeysForeign    = HopsArraysKeysForeign_Host,
+                                      .Nodes          = HopsArraysNodes_Host,
+                                      .Touch          = HopsArraysTouch_Host,
+                                      .Maps           = HopsArraysMaps_Host,
+                                      .Lattices       = HopsArraysLattices_Host,
+                                      .Agree          = HopsArraysAgree_Host,
+                                      .Values         = HopsArraysValues_Host,
+                                      .Take           = HopsArraysTake_Host,
+                                      .Number         = HopsArraysNumber_Host,
+                                      .Order          = HopsArraysOrder_Host,
+                                      .Restrict       = HopsArraysRestrict_Host,
+                                      .SameCells      = HopsArraysSameCells_Host,
+                                      .SameBoundaries = HopsArraysSameBoundaries_Host,
+                                      .Close          = HopsArraysClose_Host};

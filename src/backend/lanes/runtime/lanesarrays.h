@@ -274,6 +274,47 @@ struct HopsArraysMoveNodes {
   }
 };
 
+/* ---- Companions ---- */
+
+struct HopsArraysCompareCells {
+  HopsArraysPair p;
+  int           *differ;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    if (!HopsArraysSameCorners(&p, (PetscInt)c)) *(volatile int *)differ = 1;
+  }
+};
+
+/* y[], by whichever cell comes last, or what differs from it */
+struct HopsArraysTakeBoundaries {
+  HopsArraysPair p;
+  int           *differ;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    const PetscInt c = (PetscInt)(e / p.n);
+    int            l;
+    const double   sum = HopsArraysBoundary(&p, c, p.list[e - (size_t)c * p.n], &l);
+
+    if (l >= p.nT[0]) return;
+    if (!differ) *(volatile PetscReal *)(p.y + l) = sum;
+    else if (!(HopsMapAbs(p.y[l] - sum) <= 1e-10)) *(volatile int *)differ = 1;
+  }
+};
+
+struct HopsArraysCloseEntries {
+  HopsArraysPair    p;
+  HopsArraysClosure q;
+
+  HOPS_LANES void operator()(size_t e) const
+  {
+    const PetscInt c = (PetscInt)(e / p.ne[0]);
+
+    HopsArraysMarkClosure(&p, &q, c, (PetscInt)(e - (size_t)c * p.ne[0]), NULL);
+  }
+};
+
 /* ---- The table ---- */
 
 template <class Back> struct HopsLanesArrays {
@@ -492,8 +533,74 @@ template <class Back> struct HopsLanesArrays {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode SameCells(const HopsArraysPair *pair, PetscBool *good)
+  {
+    HopsArraysPair p = *pair;
+    int           *differ, found = 0;
+
+    PetscFunctionBegin;
+    *good = PETSC_TRUE;
+    if (!p.ncells) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesCopyIn<Back>(p.ncells * sizeof(int), pair->cell, &p.cell));
+    PetscCall(HopsLanesCopyIn<Back>(sizeof(int), &found, &differ));
+    PetscCall(Back::Each("HopsArraysSameCells", p.ncells, HopsArraysCompareCells{p, differ}));
+    PetscCall(HopsLanesCopyOut<Back>(sizeof(int), differ, &found));
+    PetscCall(HopsLanesFree<Back>(&differ));
+    PetscCall(HopsLanesFree<Back>(&p.cell));
+    *good = found ? PETSC_FALSE : PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode SameBoundaries(const HopsArraysPair *pair, PetscBool *good)
+  {
+    HopsArraysPair p = *pair;
+    const size_t   n = (size_t)p.ncells * p.n;
+    int           *differ, found = 0;
+
+    PetscFunctionBegin;
+    *good = PETSC_TRUE;
+    if (!n || !p.nT[0]) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesCopyIn<Back>(p.ncells * sizeof(int), pair->cell, &p.cell));
+    PetscCall(HopsLanesCopyIn<Back>(p.n * sizeof(int), pair->list, &p.list));
+    PetscCall(HopsLanesCopyIn<Back>(p.ne[0] * sizeof(int), pair->ncol, &p.ncol));
+    PetscCall(HopsLanesCopyIn<Back>(6 * p.ne[0] * sizeof(int), pair->col, &p.col));
+    PetscCall(HopsLanesCopyIn<Back>(6 * p.ne[0] * sizeof(PetscReal), pair->sgn, &p.sgn));
+    PetscCall(HopsLanesCopyIn<Back>(sizeof(int), &found, &differ));
+    PetscCall((*Back::Ops()->memory->PoolMalloc)(p.nT[0] * sizeof(PetscReal), (void **)&p.y));
+    PetscCall(Back::Each("HopsArraysBoundaries", n, HopsArraysTakeBoundaries{p, NULL}));
+    PetscCall(Back::Each("HopsArraysSameBoundaries", n, HopsArraysTakeBoundaries{p, differ}));
+    PetscCall(HopsLanesCopyOut<Back>(sizeof(int), differ, &found));
+    PetscCall(HopsLanesFree<Back>(&differ));
+    PetscCall(HopsLanesFree<Back>(&p.y));
+    PetscCall(HopsLanesFree<Back>(&p.cell));
+    PetscCall(HopsLanesFree<Back>(&p.list));
+    PetscCall(HopsLanesFree<Back>(&p.ncol));
+    PetscCall(HopsLanesFree<Back>(&p.col));
+    PetscCall(HopsLanesFree<Back>(&p.sgn));
+    *good = found ? PETSC_FALSE : PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Close(const HopsArraysPair *pair, const HopsArraysClosure *closure, PetscInt n, unsigned char mark[])
+  {
+    HopsArraysPair    p = *pair;
+    HopsArraysClosure q = *closure;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsLanesCopyIn<Back>(p.ncells * sizeof(int), pair->cell, &p.cell));
+    PetscCall((*Back::Ops()->memory->PoolMalloc)(n, (void **)&q.mark));
+    PetscCall(Back::Set(q.mark, 0, n));
+    if (p.ncells) PetscCall(Back::Each("HopsArraysClose", (size_t)p.ncells * p.ne[0], HopsArraysCloseEntries{p, q}));
+    PetscCall(HopsLanesCopyOut<Back>(n, q.mark, mark));
+    PetscCall(HopsLanesFree<Back>(&q.mark));
+    PetscCall(HopsLanesFree<Back>(&p.cell));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static constexpr HopsArraysOps Table()
   {
-    return {Keys, ListForeign, KeysForeign, Nodes, Touch, Maps, Lattices, Agree, Values, Take, Number, Order, Restrict};
+    return {Keys,   ListForeign, KeysForeign, Nodes, Touch,    Maps,      Lattices,       Agree,
+            Values, Take,        Number,      Order, Restrict, SameCells, SameBoundaries, Close};
   }
 };
