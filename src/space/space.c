@@ -150,7 +150,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   inner[c]: whether the cell has owned ones only. Ghosts are the distinct global indices owned elsewhere,
   ascending; constrained ones follow in the order of the cells.
 */
-static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
+static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
                                           const int elist[], int lidx[], unsigned char inner[])
 {
   const PetscInt np = sp->ne, first = sp->rstart, last = sp->rstart + sp->nT;
@@ -296,7 +296,7 @@ PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
+PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
                                        const int elist[])
 {
   int           *lidx;

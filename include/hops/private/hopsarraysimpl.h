@@ -280,6 +280,19 @@ HOPS_HOST_DEVICE PetscBool HopsArraysSame(HopsFamily family, const PetscReal v[7
   return same;
 }
 
+/* The same of two nodes of H1 */
+HOPS_HOST_DEVICE PetscBool HopsArraysSameNode(const HopsArrays *m, PetscInt c, PetscInt i, PetscInt other, PetscInt its)
+{
+  const HopsArraysEntry *e = m->entry + i, *f = m->entry + its;
+  const PetscReal       *x = m->x + (size_t)c * m->dim * m->np + e->node, *y = m->x + (size_t)other * m->dim * m->np + f->node;
+  const PetscReal        tol  = HOPS_ARRAYS_SAME * m->size[c];
+  PetscBool              same = e->ends == f->ends ? PETSC_TRUE : PETSC_FALSE;
+
+  for (PetscInt d = 0; d < m->dim; ++d)
+    if (!(HopsMapAbs(x[d * m->np] - y[d * m->np]) <= tol)) same = PETSC_FALSE;
+  return same;
+}
+
 /*
   Does entry i of cell c say what the first entry with its unknown says? An unknown inside a cell is that
   cell's, one inside a facet that of two at most. A cell of H1 that has one twice is left to the process.
@@ -293,7 +306,7 @@ HOPS_HOST_DEVICE PetscBool HopsArraysEntryAgrees(const HopsArrays *m, PetscInt c
   if (first == e) return PETSC_TRUE;
   if (m->entry[i].ends <= 1 && m->count[k] > 1 + m->entry[i].ends) return PETSC_FALSE;
   other = first / m->ne;
-  if (m->family == HOPS_H1 && other == c) return PETSC_FALSE;
+  if (m->family == HOPS_H1) return other == c ? PETSC_FALSE : HopsArraysSameNode(m, c, i, other, first - other * m->ne);
   size = HopsArraysDescribe(m, c, i, v);
   (void)HopsArraysDescribe(m, other, first - other * m->ne, w);
   return HopsArraysSame(m->family, v, w, size, m->size[c]);
@@ -570,7 +583,7 @@ PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, con
                                                   char why[]);
 /* src/space/arrays/arraysapart.c: checks and numbers by a back end with memory of its own, where the space
    is then; mark[]: keys of essential unknowns */
-PETSC_INTERN PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *, const PetscBool mark[], PetscBool check);
+PETSC_INTERN PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *, const unsigned char mark[], PetscBool check);
 
 /* Has the back end passes in memory of its own? Else the process's serve */
 static inline PetscBool HopsArraysAreApart(const HopsBackendOps *be)

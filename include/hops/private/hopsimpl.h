@@ -211,7 +211,7 @@ PETSC_INTERN PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *); /* drops a re
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCounts(HopsSpace);
 /* with ghost[nG], and nC constrained entries, of a space whose cells are in their order; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpEntries(HopsSpace);
-PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
                                                     const int elist[]);
 /* src/space/arrays/arrayessential.c: a space from arrays with essential unknowns, ess[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace, const PetscBool ess[], HopsSpace *);

@@ -4,11 +4,12 @@
 /* ess[nT]: whether an owned unknown is essential; sp has no essential unknowns. Collective */
 PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace sp, const PetscBool ess[], HopsSpace *space)
 {
-  HopsSpace  s;
-  PetscInt  *gidx;
-  PetscBool *isess, *seen;
-  PetscReal *x, *xg;
-  char       why[HOPS_WHY_LENGTH] = "";
+  HopsSpace      s;
+  PetscInt      *gidx;
+  unsigned char *isess;
+  PetscBool     *seen;
+  PetscReal     *x, *xg;
+  char           why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
@@ -28,7 +29,7 @@ PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace sp, const PetscBool es
   PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, xg));
   for (PetscInt i = 0; i < sp->nL; ++i) {
     gidx[i]  = i < sp->nT ? sp->rstart + i : sp->ghost[i - sp->nT];
-    isess[i] = PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]) > 0.5 ? PETSC_TRUE : PETSC_FALSE;
+    isess[i] = PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]) > 0.5 ? 1 : 0;
   }
   PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT, &s));
   PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, isess, sp->restr));

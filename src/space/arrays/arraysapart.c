@@ -70,7 +70,7 @@ static PetscErrorCode CheckByProcess(HopsArraysWork *a)
 }
 
 /* list[n]: keys of essential unknowns; foreign[nF]: L-vector indices of others' unknowns, with ghost[] */
-static PetscErrorCode Lists(HopsArraysWork *a, const PetscBool mark[], PetscInt *n, int *list[], int *foreign[])
+static PetscErrorCode Lists(HopsArraysWork *a, const unsigned char mark[], PetscInt *n, int *list[], int *foreign[])
 {
   HopsSpace      sp    = a->sp;
   const PetscInt nkeys = a->m.nT + a->m.nF;
@@ -137,7 +137,7 @@ static PetscErrorCode Restrict(HopsArraysWork *a, const int number[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *a, const PetscBool mark[], PetscBool check)
+PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *a, const unsigned char mark[], PetscBool check)
 {
   HopsSpace            sp     = a->sp;
   const HopsMemoryOps *memory = a->at->memory;

@@ -88,7 +88,7 @@ static PetscErrorCode HopsArraysCheckEssential(HopsSpace sp, PetscInt ness, cons
 
 /* An unknown is essential everywhere if any rank says so: mark[] of this rank's, then of others' that its
    cells have */
-static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], PetscBool mark[])
+static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], unsigned char mark[])
 {
   const PetscInt nT    = a->m.nT;
   const PetscInt first = a->m.rstart;
@@ -100,7 +100,7 @@ static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, 
   PetscCall(PetscArrayzero(mark, nT + a->m.nF));
   PetscCall(PetscMalloc1(ness, &other));
   for (PetscInt i = 0; i < ness; ++i) {
-    if (ess[i] >= first && ess[i] < first + nT) mark[ess[i] - first] = PETSC_TRUE;
+    if (ess[i] >= first && ess[i] < first + nT) mark[ess[i] - first] = 1;
     else other[n++] = ess[i];
   }
   if (a->sf) {
@@ -114,8 +114,8 @@ static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, 
     PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, root, MPI_MAX));
     PetscCall(PetscSFBcastBegin(a->sf, MPIU_INT, root, leaf, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(a->sf, MPIU_INT, root, leaf, MPI_REPLACE));
-    for (PetscInt i = 0; i < nT; ++i) mark[i] = root[i] ? PETSC_TRUE : PETSC_FALSE;
-    for (PetscInt i = 0; i < a->m.nF; ++i) mark[nT + i] = leaf[i] ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt i = 0; i < nT; ++i) mark[i] = root[i] ? 1 : 0;
+    for (PetscInt i = 0; i < a->m.nF; ++i) mark[nT + i] = leaf[i] ? 1 : 0;
     PetscCall(PetscFree2(root, leaf));
     PetscCall(PetscSFDestroy(&sf));
     PetscCall(PetscLayoutDestroy(&layout));
@@ -125,7 +125,7 @@ static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, 
 }
 
 /* The value of an essential unknown is known from its owner's cells alone */
-static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const PetscBool mark[])
+static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const unsigned char mark[])
 {
   char     why[HOPS_WHY_LENGTH] = "";
   PetscInt n                    = 0;
@@ -148,7 +148,7 @@ static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const PetscBool m
 }
 
 /* Checks and numbers, by the process */
-static PetscErrorCode HopsArraysNumber_Process(HopsArraysWork *a, const PetscBool mark[], PetscBool check)
+static PetscErrorCode HopsArraysNumber_Process(HopsArraysWork *a, const unsigned char mark[], PetscBool check)
 {
   HopsSpace      sp    = a->sp;
   const PetscInt nkeys = a->m.nT + a->m.nF;
@@ -169,7 +169,7 @@ static PetscErrorCode HopsArraysNumber_Process(HopsArraysWork *a, const PetscBoo
 
 PetscErrorCode HopsArraysFinish(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], PetscBool check)
 {
-  PetscBool *mark;
+  unsigned char *mark;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(a->m.nT + a->m.nF, &mark));
