@@ -190,6 +190,7 @@ static PetscErrorCode ApartRegister(void)
   ApartBackend.memory  = &memory;
   ApartBackend.vector  = HopsBackendHost.vector;
   ApartBackend.mesh    = &ApartMesh;
+  ApartBackend.arrays  = HopsBackendHost.arrays;
   PetscCall(HopsBackendRegister(&ApartBackend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -205,6 +206,7 @@ static PetscErrorCode ApartUse(const char name[], const char **use)
   PetscCall(HopsBackendGet(name, &be));
   if (!be->host || be->mesh == HopsBackendHost.mesh) PetscFunctionReturn(PETSC_SUCCESS);
   ApartBackend.mesh    = be->mesh;
+  ApartBackend.arrays  = be->arrays;
   ApartBackend.rows    = be->rows;
   ApartBackend.MapKind = be->MapKind;
   *use                 = ApartBackend.name;

@@ -23,7 +23,7 @@ static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const cha
     PetscCall(Judge(name, ierr_, words)); \
   } while (0)
 
-static PetscErrorCode Judge(const char name[], PetscErrorCode ierr, const char words[])
+static inline PetscErrorCode Judge(const char name[], PetscErrorCode ierr, const char words[])
 {
   char    **list;
   int       n;

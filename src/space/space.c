@@ -150,8 +150,8 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   inner[c]: whether the cell has owned ones only. Ghosts are the distinct global indices owned elsewhere,
   ascending; constrained ones follow in the order of the cells.
 */
-static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
-                                          const PetscInt elist[], int lidx[], unsigned char inner[])
+static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
+                                          const int elist[], int lidx[], unsigned char inner[])
 {
   const PetscInt np = sp->ne, first = sp->rstart, last = sp->rstart + sp->nT;
   const int      ghost = INT_MIN;
@@ -162,8 +162,8 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   for (PetscInt k = 0; k < nkeys && ess; ++k)
     if (ess[k]) lidx[k] = -1;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscInt *e     = elist + c * np;
-    int             least = 0;
+    const int *e     = elist + c * np;
+    int        least = 0;
 
     for (PetscInt i = 0; i < np; ++i) least = PetscMin(least, lidx[e[i] < 0 ? -1 - e[i] : e[i]]);
     inner[c] = least < 0 ? 0 : 1;
@@ -218,7 +218,7 @@ static PetscErrorCode HopsSpaceSortCells(HopsSpace sp, const unsigned char inner
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[], const unsigned char inner[])
+static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const int elist[], const int lidx[], const unsigned char inner[])
 {
   const PetscInt  np = sp->ne, nx = sp->X ? sp->dim * HopsPower(sp->gorder + 1, sp->dim) : 0; /* maps may be made later */
   PetscInt       *perm, *cell;
@@ -230,8 +230,8 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
   PetscCall(HopsSpaceSortCells(sp, inner, perm));
   PetscCall(PetscMalloc1(sp->ncells * np, &sp->restr));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscInt *e = elist + perm[c] * np;
-    int            *r = sp->restr + c * np;
+    const int *e = elist + perm[c] * np;
+    int       *r = sp->restr + c * np;
 
     for (PetscInt i = 0; i < np; ++i) r[i] = e[i] < 0 ? -1 - lidx[-1 - e[i]] : lidx[e[i]];
   }
@@ -296,8 +296,8 @@ PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
-                                       const PetscInt elist[])
+PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
+                                       const int elist[])
 {
   int           *lidx;
   unsigned char *inner;

@@ -16,8 +16,9 @@
 #include <hops/private/hopsvalues.h>
 
 typedef struct _HopsBackendOps HopsBackendOps;
-typedef struct _HopsForm      *HopsForm;    /* hopsformimpl.h */
-typedef struct _HopsMeshOps    HopsMeshOps; /* hopsmeshimpl.h */
+typedef struct _HopsForm      *HopsForm;      /* hopsformimpl.h */
+typedef struct _HopsMeshOps    HopsMeshOps;   /* hopsmeshimpl.h */
+typedef struct _HopsArraysOps  HopsArraysOps; /* hopsarraysimpl.h */
 
 /* ------------------------------------ memory and order of work ------------------------------------ */
 
@@ -304,6 +305,7 @@ struct _HopsBackendOps {
   const HopsPointOps      *points;  /* point functions of a code are compiled for the back end */
   const HopsPatchSetUpOps *patches; /* NULL: the process computes what patches begin with */
   const HopsMeshOps       *mesh;    /* set-up of spaces; NULL: the host sets up, and the result is copied */
+  const HopsArraysOps     *arrays;  /* the same from arrays */
 };
 
 /* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */

@@ -96,7 +96,7 @@ static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[
 }
 
 /* a number in (1, 2) that depends on the global index alone */
-static inline PetscReal HopsHash(PetscInt g)
+HOPS_HOST_DEVICE PetscReal HopsHash(PetscInt g)
 {
   PetscInt64 h = (PetscInt64)g + 1;
 
@@ -137,23 +137,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, 
 /* src/space/arrays/hangingcheck.c: masks of the caller's cells become hang[], in the normal form;
    collective */
 PETSC_INTERN PetscErrorCode HopsArraysSetMasks(HopsSpace, const unsigned short masks[], PetscBool check);
-/* HopsArraysCheck() of a space with masks, whose apart[] it makes, as keys; without check nothing else */
-PETSC_INTERN PetscErrorCode HopsArraysCheckHanging(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
-                                                   PetscSF keys, PetscBool check);
-/* What HopsArraysCheck() has besides. Lattices that are left-handed, out of order or equispaced; the lattice
-   x[P^dim][dim] of a cell; half the size of the box around it; is an unknown of a cell given more
-   often than there may be cells? */
-PETSC_INTERN PetscErrorCode HopsArraysCheckMaps(HopsSpace, char why[], PetscBool *left);
 /* What sizes follow from is the same on all ranks, before a rank alone finds it wrong. Collective */
 PETSC_INTERN PetscErrorCode HopsArraysCheckSame(MPI_Comm, PetscInt dim, PetscInt order, PetscInt gorder);
-PETSC_INTERN PetscErrorCode HopsArraysLattice(HopsSpace, const HopsBasis *geom, PetscInt c, PetscReal x[]);
-PETSC_INTERN PetscReal      HopsArraysSize(HopsSpace, const PetscReal x[]);
-PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],
-                                                  const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys,
-                                                  char why[]);
-/* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of
-   gidx[nkeys]. Collective, with the same result on all ranks */
-PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt elist[], PetscSF keys);
 /* a space on the same cells, so many of whose unknowns are this rank's, to be numbered */
 PETSC_INTERN PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace, PetscInt, HopsSpace *);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */

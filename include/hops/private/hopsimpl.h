@@ -211,8 +211,8 @@ PETSC_INTERN PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *); /* drops a re
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCounts(HopsSpace);
 /* with ghost[nG], and nC constrained entries, of a space whose cells are in their order; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpEntries(HopsSpace);
-PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
-                                                    const PetscInt elist[]);
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const unsigned char ess[],
+                                                    const int elist[]);
 /* src/space/arrays/arrayessential.c: a space from arrays with essential unknowns, ess[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace, const PetscBool ess[], HopsSpace *);
 /* that of a graph whose roots are all owned entries and whose leaves are the ghosts */

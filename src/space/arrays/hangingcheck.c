@@ -1,5 +1,5 @@
 /* Spaces from arrays with hanging nodes: masks, and whether nodes, masks and coordinates agree. */
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsarraysimpl.h>
 #include <hops/private/hopshanging.h>
 
 #define HOPS_HANGING_SAME 1e-10 /* of the size of a cell */
@@ -56,7 +56,8 @@ PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[], Pe
 */
 typedef struct {
   HopsSpace       sp;
-  const PetscInt *gidx, *elist;
+  const PetscInt *gidx;
+  const int      *elist;
   PetscSF         keys;
   PetscInt        nkeys, ne, nv, *ends, *count, *cell; /* ends[ne], count[nkeys] and a cell that has it */
   PetscBool      *on;                                  /* [ne] of the cell at hand */
@@ -219,8 +220,7 @@ static PetscErrorCode Cell(Check *k, PetscInt c)
     PetscCall(Lattice(k, c, parent ? PETSC_TRUE : PETSC_FALSE));
     for (PetscInt m = 0; m < l->nc; ++m)
       for (PetscInt i = l->off[m]; i < l->off[m + 1]; ++i)
-        if (k->on[i] == (parent ? PETSC_TRUE : PETSC_FALSE))
-          Entity(k, m, i, HopsSign((int)k->elist[c * k->ne + i]), k->x + i * k->nv);
+        if (k->on[i] == (parent ? PETSC_TRUE : PETSC_FALSE)) Entity(k, m, i, HopsSign(k->elist[c * k->ne + i]), k->x + i * k->nv);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,7 +237,7 @@ static PetscErrorCode Places(Check *k)
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(Cell(k, c));
     for (PetscInt i = 0; i < k->ne; ++i) {
-      const PetscInt key = HopsUnsigned((int)k->elist[c * k->ne + i]);
+      const PetscInt key = HopsUnsigned(k->elist[c * k->ne + i]);
 
       k->cell[key] = c;
       if (k->on[i]) continue;
@@ -276,11 +276,12 @@ static PetscErrorCode Places(Check *k)
 static PetscReal Compare(const Check *k, PetscInt c, PetscReal y[], PetscInt *worst, PetscReal *size, PetscReal *same)
 {
   HopsSpace      sp  = k->sp;
-  const PetscInt dim = sp->dim, np = k->ne, *e = k->elist + c * np;
+  const PetscInt dim = sp->dim, np = k->ne;
+  const int     *e    = k->elist + c * np;
   PetscReal      most = 0.0, round = 0.0, *u = k->lattice; /* of H1 it is not used else */
 
   *worst = 0;
-  *size  = 2.0 * HopsArraysSize(sp, k->x);
+  *size  = 2.0 * HopsArraysCellSize(dim, sp->order + 1, 1, dim, k->x);
   for (PetscInt i = 0; i < np * dim; ++i) round = PetscMax(round, 64.0 * PETSC_MACHINE_EPSILON * PetscAbsReal(k->x[i]));
   for (PetscInt d = 0; d < dim; ++d) {
     for (PetscInt i = 0; i < np; ++i) u[i] = k->place[e[i] * dim + d];
@@ -401,9 +402,9 @@ static PetscErrorCode Agree(Check *k)
     PetscReal size;
 
     PetscCall(Cell(k, c));
-    size = HopsArraysSize(sp, k->lattice);
+    size = HopsArraysCellSize(dim, sp->order + 1, 1, dim, k->lattice);
     for (PetscInt i = 0; i < k->ne; ++i) {
-      const PetscInt   key = HopsUnsigned((int)k->elist[c * k->ne + i]), g = k->gidx[key];
+      const PetscInt   key = HopsUnsigned(k->elist[c * k->ne + i]), g = k->gidx[key];
       const PetscReal *x = k->x + i * nv, *y = k->place + key * nv, tol = k->on[i] ? k->tol : HOPS_HANGING_SAME;
       PetscReal        far = 0.0, turned = 0.0;
 
@@ -457,7 +458,7 @@ static PetscErrorCode Siblings(Check *k)
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     (void)HopsHangingNodes(&k->hang, sp->hang[c], k->on);
     for (PetscInt i = 0; i < k->ne; ++i) {
-      const PetscInt key = HopsUnsigned((int)k->elist[c * k->ne + i]);
+      const PetscInt key = HopsUnsigned(k->elist[c * k->ne + i]);
 
       if (k->ends[i] <= 1) ++hung[k->on[i]][key];
       ends[key] = PetscMin(ends[key], (PetscReal)k->ends[i]);
@@ -505,18 +506,19 @@ static PetscErrorCode Apart(Check *k, const PetscInt seen[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys,
-                                      PetscBool check)
+PetscErrorCode HopsArraysCheckHanging(HopsArraysWork *a, const PetscInt gidx[], PetscBool check)
 {
+  HopsSpace sp                   = a->sp;
   MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
   char      why[HOPS_WHY_LENGTH] = "";
-  Check     k                    = {.sp = sp, .nkeys = nkeys, .gidx = gidx, .elist = elist, .keys = keys, .why = why};
+  Check     k                    = {.sp = sp, .nkeys = a->m.nT + a->m.nF, .gidx = gidx, .elist = a->m.key, .why = why};
   PetscInt *seen;
   PetscBool left;
 
   PetscFunctionBegin;
   if (check) PetscCall(HopsArraysCheckMaps(sp, why, &left)); /* never left: masks are not turned */
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
+  PetscCall(HopsArraysKeySF(a, gidx, &k.keys));
   PetscCall(CheckCreate(&k));
   PetscCall(Places(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
@@ -532,12 +534,13 @@ PetscErrorCode HopsArraysCheckHanging(HopsSpace sp, PetscInt nkeys, const PetscI
   if (check && sp->family == HOPS_H1) PetscCall(Geometry(&k));
   else if (check) PetscCall(Agree(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
-  PetscCall(PetscMalloc1(nkeys, &seen));
-  PetscCall(PetscArraycpy(seen, k.count, nkeys));
+  PetscCall(PetscMalloc1(k.nkeys, &seen)); /* as a node of a cell's own, or by no cell */
+  for (PetscInt i = 0; i < k.nkeys; ++i) seen[i] = k.count[i] || !a->m.count[i];
   if (check) PetscCall(Siblings(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   if (sp->family == HOPS_H1) PetscCall(Apart(&k, seen));
   PetscCall(PetscFree(seen));
+  PetscCall(PetscSFDestroy(&k.keys));
   PetscCall(CheckDestroy(&k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

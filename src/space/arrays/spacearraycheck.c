@@ -1,8 +1,5 @@
 /* Spaces from arrays: are the cells' lattices right, and do cells agree on what their common unknowns are? */
-#include <hops/private/hopsderhamimpl.h>
-
-#define HOPS_ARRAYS_TOL  1e-5  /* of the size of a line, face or cell: coordinates may come from a file with few digits */
-#define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */
+#include <hops/private/hopsarraysimpl.h>
 
 /*
   What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with
@@ -54,7 +51,7 @@ static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], con
 
 /* x[P^dim][dim]: the lattice of the cell; hash[P^dim]: in H1, numbers that stand for its unknowns; entry i of
    component c */
-static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i,
+static void HopsArraysEntityOf(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i,
                                PetscReal sign, const PetscReal x[], const PetscReal hash[], HopsArraysEntity *e)
 {
   const PetscInt at[3] = {i % l->n[c][0], i / l->n[c][0] % l->n[c][1], i / (l->n[c][0] * l->n[c][1])};
@@ -178,7 +175,7 @@ PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscIn
     PetscCall(PetscFree(sum));
   }
   for (PetscInt k = 0; k < nkeys; ++k)
-    if (ends[k * stride] <= 1.0 && count[k] > 1 + (PetscInt)ends[k * stride])
+    if (count[k] > 1 && ends[k * stride] <= 1.0 && count[k] > 1 + (PetscInt)ends[k * stride])
       PetscCall(HopsRefuse(why,
                            "Unknown %" PetscInt_FMT " lies %s of cell %" PetscInt_FMT ", but is given %" PetscInt_FMT
                            " times: a cell is listed once, by one rank",
@@ -187,7 +184,7 @@ PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscIn
 }
 
 /* The cells are still in the caller's order */
-static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
+static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const int elist[],
                                                  PetscSF keys, char why[])
 {
   const PetscInt    dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
@@ -201,7 +198,7 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
-  PetscCall(PetscMalloc5(nkeys, &seen, nkeys, &cell, np * dim, &x, np, &hash, nkeys * 7, &most));
+  PetscCall(PetscCalloc5(nkeys, &seen, nkeys, &cell, np * dim, &x, np, &hash, nkeys * 7, &most));
   PetscCall(PetscCalloc3(nkeys, &count, nkeys, &leaf, sp->nT, &root));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsArraysLattice(sp, &geom, c, x));
@@ -211,7 +208,7 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
         const PetscInt   e = elist[c * l.ne + l.off[m] + i], k = e < 0 ? -1 - e : e;
         HopsArraysEntity now;
 
-        HopsArraysDescribe(sp->family, dim, P, &l, m, i, e < 0 ? -1.0 : 1.0, x, hash, &now);
+        HopsArraysEntityOf(sp->family, dim, P, &l, m, i, e < 0 ? -1.0 : 1.0, x, hash, &now);
         if (!count[k]++) {
           seen[k] = now;
           cell[k] = c;
@@ -228,9 +225,11 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
     PetscCall(PetscSFBcastEnd(keys, MPIU_REAL, root, leaf, MPI_REPLACE));
     for (PetscInt k = 0; k < nkeys; ++k) most[k * 7 + d] = leaf[k];
   }
-  for (PetscInt k = 0; k < nkeys; ++k)
+  for (PetscInt k = 0; k < nkeys; ++k) {
+    if (!count[k]) continue; /* no cell of this rank has it */
     PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&seen[k], most + k * 7, sp->family == HOPS_H1 ? PETSC_FALSE : PETSC_TRUE),
                                cell[k], -1, gidx[k], why));
+  }
   for (PetscInt k = 0; k < nkeys; ++k) leaf[k] = seen[k].v[6];
   PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, leaf, 1, keys, why));
   PetscCall(PetscFree5(seen, cell, x, hash, most));
@@ -244,7 +243,7 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
 
 /* A cell may hold a node twice where a periodic mesh is one cell wide: whole opposite faces are then the
    same, node by node */
-static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], char why[])
+static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const int key[], char why[])
 {
   const PetscInt P = sp->order + 1, np = HopsPower(P, sp->dim), nf = np / P;
   PetscInt      *own, n = 0;
@@ -288,7 +287,7 @@ static inline PetscBool HopsArraysApart(PetscInt dim, const PetscReal x[], const
 
 /* A corner whose unknown lies elsewhere, as on a periodic mesh, must not find it where another corner of the
    cell is */
-static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[],
+static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const int key[],
                                                   const PetscReal x[], const PetscReal place[], PetscReal size, char why[])
 {
   const PetscInt dim = sp->dim, P = sp->order + 1;
@@ -311,25 +310,13 @@ static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Half the largest side of the box around a cell's corners, which bounds the distance from their middle */
-PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
-{
-  const PetscInt dim = sp->dim, P = sp->order + 1;
-  PetscReal      size = 0.0;
-
-  for (PetscInt k = 1; k < (1 << dim); ++k)
-    for (PetscInt d = 0; d < dim; ++d)
-      size = PetscMax(size, 0.5 * PetscAbsReal(x[(P - 1) * ((k & 1) + P * ((k >> 1 & 1) + P * (k >> 2 & 1))) * dim + d] - x[d]));
-  return size;
-}
-
 /*
   place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then,
   on several ranks, what one of them said). `agree`: all cells have all their unknowns there, so that nothing
   else about them needs to be compared
 */
-static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
-                                            PetscSF keys, char why[], PetscBool *agree)
+static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const int elist[], PetscSF keys,
+                                            char why[], PetscBool *agree)
 {
   const PetscInt dim = sp->dim, w = dim + 1, P = sp->order + 1, np = HopsPower(P, dim);
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
@@ -353,7 +340,7 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     PetscBool twice = PETSC_FALSE;
 
     PetscCall(HopsArraysLattice(sp, &geom, c, x));
-    size[c] = HopsArraysSize(sp, x);
+    size[c] = HopsArraysCellSize(dim, P, 1, dim, x);
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt k  = elist[c * np + i];
       PetscReal     *at = place + k * w;
@@ -379,8 +366,8 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     PetscCall(PetscSFBcastBegin(keys, unit, root, other, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(keys, unit, root, other, MPI_REPLACE));
     for (PetscInt k = 0; k < nkeys; ++k)
-      if (other[k * w + dim] != place[k * w + dim] ||
-          HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]]))
+      if (count[k] && (other[k * w + dim] != place[k * w + dim] ||
+                       HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])))
         *agree = PETSC_FALSE;
     PetscCall(PetscArraycpy(place, other, nkeys * w));
     PetscCall(PetscFree2(other, root));
@@ -401,46 +388,9 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
 
 /* ---------------------------------------- edges and faces ---------------------------------------- */
 
-/* A number that stands for unknown g in sums, so that two sets of unknowns have the same by a chance of
-   1e-18 only */
-static inline uint64_t HopsArraysMix(PetscInt g)
-{
-  uint64_t z = ((uint64_t)g + 1) * 0x9E3779B97F4A7C15ULL;
-
-  z = (z ^ (z >> 32)) * 0xBF58476D1CE4E5B9ULL;
-  return z ^ (z >> 29);
-}
-
-/* Nodes start + i step[0] + j step[1], i < P, j < n, of an edge (n = 1) or face of the lattice */
-typedef struct {
-  PetscInt start, step[2], n;
-} HopsArraysPart;
-
-/* The edges and faces of a cell; returns how many */
-static PetscInt HopsArraysParts(PetscInt dim, PetscInt P, HopsArraysPart part[18])
-{
-  const PetscInt stride[3] = {1, P, P * P};
-  PetscInt       n         = 0;
-
-  for (PetscInt fixed = 1; fixed < (1 << dim) - 1; ++fixed)
-    for (PetscInt side = 0; side < (1 << dim); ++side) {
-      HopsArraysPart t    = {0, {0, 0}, 1};
-      PetscInt       free = 0;
-
-      if (side & ~fixed) continue;
-      for (PetscInt d = 0; d < dim; ++d) {
-        if ((side >> d) & 1) t.start += (P - 1) * stride[d];
-        if (!((fixed >> d) & 1)) t.step[free++] = stride[d];
-      }
-      if (free == 2) t.n = P;
-      part[n++] = t;
-    }
-  return n;
-}
-
 /* `cell` has unknown k inside of the edge or face t, another cell as well, and not all the others of t */
 static PetscErrorCode HopsArraysRefusePart(HopsSpace sp, PetscInt cell, PetscInt k, const HopsArraysPart *t, const PetscInt gidx[],
-                                           const PetscInt elist[], char why[])
+                                           const int elist[], char why[])
 {
   const PetscInt P = sp->order + 1, *own = elist + cell * sp->ne;
   char           with[64] = "a cell of another rank";
@@ -465,29 +415,24 @@ static PetscErrorCode HopsArraysRefusePart(HopsSpace sp, PetscInt cell, PetscInt
 
 /* As below, among this rank's cells: seen[k] is what the first of them says of unknown k, unless it is said
    already */
-static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const uint64_t hash[], const PetscInt gidx[], const PetscInt elist[],
-                                         PetscInt64 seen[], char why[])
+static PetscErrorCode HopsArraysSumParts(HopsArraysWork *a, const PetscInt gidx[], PetscInt64 seen[], char why[])
 {
-  const PetscInt P = sp->order + 1;
-  HopsArraysPart part[18];
-  const PetscInt nparts = HopsArraysParts(sp->dim, P, part);
+  const HopsArrays *m = &a->m;
+  const PetscInt    P = m->P;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    for (const HopsArraysPart *t = part; t < part + nparts; ++t) {
-      const PetscInt *own = elist + c * sp->ne + t->start, lo = t->n > 1 ? 1 : 0;
-      uint64_t        sum = 0;
-      PetscInt64      now;
+  for (PetscInt c = 0; c < m->ncells; ++c)
+    for (const HopsArraysPart *t = m->part; t < m->part + m->nparts; ++t) {
+      const int       *own = m->key + c * m->ne + t->start;
+      const PetscInt   lo  = t->n > 1 ? 1 : 0;
+      const PetscInt64 now = HopsArraysSumPart(m, c, (PetscInt)(t - m->part));
 
-      for (PetscInt j = 0; j < t->n; ++j)
-        for (PetscInt i = 0; i < P; ++i) sum += hash[own[i * t->step[0] + j * t->step[1]]];
-      now = (PetscInt64)(sum >> 1); /* not negative: the largest is taken, and 0 is none */
       for (PetscInt j = lo; j < t->n - lo; ++j)
         for (PetscInt i = 1; i < P - 1; ++i) {
           const PetscInt k = own[i * t->step[0] + j * t->step[1]];
 
           if (!seen[k]) seen[k] = now;
-          if (seen[k] != now) PetscCall(HopsArraysRefusePart(sp, c, k, t, gidx, elist, why));
+          if (seen[k] != now) PetscCall(HopsArraysRefusePart(a->sp, c, k, t, gidx, m->key, why));
         }
     }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -495,21 +440,19 @@ static PetscErrorCode HopsArraysSumParts(HopsSpace sp, const uint64_t hash[], co
 
 /* All cells that have an unknown inside of an edge or face have all of this edge or face: they agree on the
    sum of numbers that stand for its unknowns */
-static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
-                                           PetscSF keys, char why[])
+static PetscErrorCode HopsArraysCheckParts(HopsArraysWork *a, const PetscInt gidx[], PetscSF keys, char why[])
 {
-  PetscInt64 *seen, *most, *root;
-  uint64_t   *hash;
-  PetscMPIInt nranks;
-  PetscBool   same;
+  HopsSpace      sp    = a->sp;
+  const PetscInt nkeys = a->m.nT + a->m.nF;
+  PetscInt64    *seen, *most, *root;
+  PetscMPIInt    nranks;
+  PetscBool      same;
 
   PetscFunctionBegin;
   if (sp->order == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &nranks));
   PetscCall(PetscCalloc1(nkeys, &seen));
-  PetscCall(PetscMalloc1(nkeys, &hash));
-  for (PetscInt k = 0; k < nkeys; ++k) hash[k] = HopsArraysMix(gidx[k]);
-  PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, seen, why));
+  PetscCall(HopsArraysSumParts(a, gidx, seen, why));
   if (nranks > 1) {
     PetscCall(PetscCalloc2(nkeys, &most, sp->nT, &root));
     PetscCall(PetscSFReduceBegin(keys, MPIU_INT64, seen, root, MPI_MAX));
@@ -517,10 +460,9 @@ static PetscErrorCode HopsArraysCheckParts(HopsSpace sp, PetscInt nkeys, const P
     PetscCall(PetscSFBcastBegin(keys, MPIU_INT64, root, most, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(keys, MPIU_INT64, root, most, MPI_REPLACE));
     PetscCall(PetscArraycmp(most, seen, nkeys, &same));
-    if (!same) PetscCall(HopsArraysSumParts(sp, hash, gidx, elist, most, why));
+    if (!same) PetscCall(HopsArraysSumParts(a, gidx, most, why));
     PetscCall(PetscFree2(most, root));
   }
-  PetscCall(PetscFree(hash));
   PetscCall(PetscFree(seen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -545,34 +487,6 @@ static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[]
 
 /* ------------------------------------------ lattices ------------------------------------------ */
 
-/*
-  The map's determinant at corner k (bit d: the end in direction d) of a cell with values X[dim][P^dim], their
-  places given by `node` or lexicographic; D: derivatives of the 1D basis at its nodes
-*/
-static inline PetscReal HopsArraysCornerDet(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[],
-                                            const PetscReal D[], PetscInt k)
-{
-  const PetscInt stride[3] = {1, P, P * P}, np = dim == 3 ? P * P * P : P * P;
-  PetscReal      J[3][3];
-  PetscInt       corner = 0;
-
-  for (PetscInt d = 0; d < dim; ++d) corner += ((k >> d) & 1) * (P - 1) * stride[d];
-  for (PetscInt j = 0; j < dim; ++j) {
-    const PetscInt   end = ((k >> j) & 1) * (P - 1), start = corner - end * stride[j];
-    const PetscReal *d = D + end * P;
-
-    for (PetscInt i = 0; i < dim; ++i) {
-      PetscReal s = 0.0;
-
-      for (PetscInt m = 0; m < P; ++m) s += d[m] * X[i * np + (node ? node[start + m * stride[j]] : start + m * stride[j])];
-      J[i][j] = s;
-    }
-  }
-  if (dim == 2) return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-  return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) - J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-         J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
-}
-
 /* 1: positive at all corners; -1: negative at all; else 0 */
 static PetscInt HopsArraysHandedness(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[], const PetscReal D[])
 {
@@ -585,30 +499,6 @@ static PetscInt HopsArraysHandedness(PetscInt dim, PetscInt P, const PetscReal X
     negative += det < 0.0;
   }
   return positive == (1 << dim) ? 1 : (negative == (1 << dim) ? -1 : 0);
-}
-
-/* Are the nodes inside the cell's edges at equal distances, on straight lines? */
-static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal X[])
-{
-  const PetscInt np = HopsPower(P, dim), stride[3] = {1, P, P * P};
-
-  for (PetscInt j = 0; j < dim; ++j)
-    for (PetscInt k = 0; k < (1 << dim); ++k) {
-      PetscInt  start = 0;
-      PetscReal size  = 0.0;
-
-      if ((k >> j) & 1) continue;
-      for (PetscInt m = 0; m < dim; ++m) start += ((k >> m) & 1) * (P - 1) * stride[m];
-      for (PetscInt i = 0; i < dim; ++i)
-        size = PetscMax(size, PetscAbsReal(X[i * np + start + (P - 1) * stride[j]] - X[i * np + start]));
-      for (PetscInt m = 1; m < P - 1; ++m)
-        for (PetscInt i = 0; i < dim; ++i) {
-          const PetscReal *x = X + i * np + start, equal = ((P - 1 - m) * x[0] + m * x[(P - 1) * stride[j]]) / (P - 1);
-
-          if (!(PetscAbsReal(x[m * stride[j]] - equal) <= 1e-3 * size)) return PETSC_FALSE;
-        }
-    }
-  return PETSC_TRUE;
 }
 
 /*
@@ -708,7 +598,7 @@ PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
 
 /* Exchanges the first two directions of all cells of an H1 space, whose caller goes on to count them as
    before */
-static PetscErrorCode HopsArraysTurn(HopsSpace sp, PetscInt elist[])
+static PetscErrorCode HopsArraysTurn(HopsSpace sp, int elist[])
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, G = sp->gorder + 1, ng = HopsPower(G, dim);
 
@@ -737,21 +627,57 @@ static PetscErrorCode HopsArraysTurn(HopsSpace sp, PetscInt elist[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsArraysCheck(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt elist[], PetscSF keys)
+/* Unknowns of no cell */
+static PetscErrorCode HopsArraysFindUnused(HopsArraysWork *a, const PetscInt gidx[])
 {
-  MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
+  MPI_Comm  comm                 = PetscObjectComm((PetscObject)a->sp);
   char      why[HOPS_WHY_LENGTH] = "";
-  PetscBool agree = PETSC_FALSE, left = PETSC_FALSE;
+  PetscBool some                 = a->nuntouched ? PETSC_TRUE : PETSC_FALSE;
+  PetscSF   keys;
 
   PetscFunctionBegin;
-  PetscCall(HopsArraysCheckUsed(sp, keys, why));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, HOPS_MPI_BOOL, MPI_LOR, comm));
+  if (!some) PetscFunctionReturn(PETSC_SUCCESS); /* each is in a cell of its owner */
+  PetscCall(HopsArraysKeySF(a, gidx, &keys));
+  PetscCall(HopsArraysCheckUsed(a->sp, keys, why));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
-  PetscCall(HopsArraysCheckMaps(sp, why, &left));
-  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
-  if (left) PetscCall(HopsArraysTurn(sp, elist));
-  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, elist, keys, why, &agree));
-  if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, keys, why));
-  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckParts(sp, nkeys, gidx, elist, keys, why));
-  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
+  PetscCall(PetscSFDestroy(&keys));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells do not agree as most meshes' do: on one that is periodic, or wrong */
+static PetscErrorCode HopsArraysExplain(HopsArraysWork *a, const PetscInt gidx[])
+{
+  HopsSpace      sp                   = a->sp;
+  const PetscInt nkeys                = a->m.nT + a->m.nF;
+  char           why[HOPS_WHY_LENGTH] = "";
+  PetscBool      agree                = PETSC_FALSE;
+  PetscSF        keys;
+
+  PetscFunctionBegin;
+  PetscCall(HopsArraysKeySF(a, gidx, &keys));
+  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, a->m.key, keys, why, &agree));
+  if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, a->m.key, keys, why));
+  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckParts(a, gidx, keys, why));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_INCOMP, why));
+  PetscCall(PetscSFDestroy(&keys));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysCheck(HopsArraysWork *a, const PetscInt gidx[])
+{
+  char      why[HOPS_WHY_LENGTH] = "";
+  PetscBool left                 = PETSC_FALSE, good;
+
+  PetscFunctionBegin;
+  PetscCall(HopsArraysFindUnused(a, gidx));
+  PetscCall(HopsArraysCheckMaps(a->sp, why, &left));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a->sp), PETSC_ERR_ARG_WRONG, why));
+  if (left) {
+    PetscCall(HopsArraysTurn(a->sp, a->m.key));
+    PetscCall((*a->at->arrays->Touch)(&a->m, &a->nuntouched));
+  }
+  PetscCall(HopsArraysAgree(a, &good));
+  if (!good) PetscCall(HopsArraysExplain(a, gidx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /* HopsSpace from raw arrays, the form in which spectral-element codes hold their mesh. */
-#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsarraysimpl.h>
 #include <petscdevice.h>
 
 PetscErrorCode HopsArraysCheckSame(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt gorder)
@@ -56,91 +56,129 @@ static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the arrays hold: numbers of unknowns in [0,N), finite coordinates */
-static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknowns[], PetscInt nx, const PetscReal coords[],
-                                             PetscInt ness, const PetscInt ess[])
+/* An array of n bytes is the process's or a device's. Where that is not where `at` works, *array and *copy
+   become a copy there */
+static PetscErrorCode HopsArrayBring(MPI_Comm comm, const HopsBackendOps *at, size_t n, const void **array, void **copy)
 {
-  const PetscBool sign                 = sp->family == HOPS_HCURL || sp->family == HOPS_HDIV ? PETSC_TRUE : PETSC_FALSE;
-  char            why[HOPS_WHY_LENGTH] = "";
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) {
-    const PetscInt g = unknowns[i] < 0 && sign ? -1 - unknowns[i] : unknowns[i];
-
-    if (g < 0 || g >= sp->N)
-      PetscCall(HopsRefuse(why,
-                           "A node of cell %" PetscInt_FMT " has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")%s",
-                           i / sp->ne, g, sp->N, g < 0 ? ": signs are for H(curl) and H(div)" : ""));
-  }
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscReal sum = 0.0; /* zero times what is not finite is not zero */
-
-    for (PetscInt i = 0; i < nx; ++i) sum += 0.0 * coords[c * nx + i];
-    if (sum != 0.0) PetscCall(HopsRefuse(why, "A coordinate of cell %" PetscInt_FMT " is infinite or not-a-number", c));
-  }
-  for (PetscInt i = 0; i < ness; ++i)
-    if (ess[i] < 0 || ess[i] >= sp->N)
-      PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_OUTOFRANGE, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there,
-  signs as in `unknowns`. Indices that lie close together, as those of most ranks do, are found by a table,
-  else by sorting
-*/
-static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns[], PetscInt *nkeys, PetscInt gidx[],
-                                           PetscInt elist[])
-{
-  PetscInt lo = PETSC_INT_MAX, hi = 0, n = 0, *table = NULL;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < nel; ++i) {
-    gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
-    lo      = PetscMin(lo, gidx[i]);
-    hi      = PetscMax(hi, gidx[i]);
-  }
-  if (nel && (hi - lo) / 4 < nel) {
-    PetscCall(PetscCalloc1(hi - lo + 1, &table));
-    for (PetscInt i = 0; i < nel; ++i) table[gidx[i] - lo] = 1;
-    for (PetscInt g = 0; g <= hi - lo; ++g) {
-      if (!table[g]) continue;
-      gidx[n]  = lo + g;
-      table[g] = n++;
-    }
-  } else {
-    n = nel;
-    PetscCall(PetscSortRemoveDupsInt(&n, gidx));
-  }
-  for (PetscInt i = 0; i < nel; ++i) {
-    const PetscInt g = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
-
-    if (table) elist[i] = table[g - lo];
-    else PetscCall(PetscFindInt(g, n, gidx, &elist[i]));
-    if (unknowns[i] < 0) elist[i] = -1 - elist[i];
-  }
-  PetscCall(PetscFree(table));
-  *nkeys = n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* An array of n bytes may lie in a device's memory: *array and *copy become a copy in the process's then */
-static PetscErrorCode HopsArrayBring(MPI_Comm comm, size_t n, const void **array, void **copy)
-{
-  PetscMemType          type = PETSC_MEMTYPE_HOST;
-  const HopsBackendOps *be;
+  PetscMemType          type = at->memtype;
+  const HopsBackendOps *be   = at;
 
   PetscFunctionBegin;
   *copy = NULL;
   if (n && *array) PetscCall(PetscGetMemType(*array, &type));
-  if (PetscMemTypeHost(type)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsBackendOfMemory(type, &be));
+  if (PetscMemTypeHost(type) ? PetscMemTypeHost(at->memtype) : !PetscMemTypeHost(at->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PetscMemTypeHost(type)) PetscCall(HopsBackendOfMemory(type, &be));
   PetscCheck(be, comm, PETSC_ERR_SUP,
              "The arrays are in the memory of a device that hops has no back end for: copy them to the process's");
-  PetscCall(PetscMalloc(n, copy));
-  PetscCall((*be->memory->Copy)(NULL, *copy, *array, n, HOPS_COPY_OUT));
+  PetscCall((*at->memory->PoolMalloc)(n, copy));
+  PetscCall((*be->memory->Copy)(NULL, *copy, *array, n, PetscMemTypeHost(type) ? HOPS_COPY_IN : HOPS_COPY_OUT));
   *array = *copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers of essential unknowns in [0,N) */
+static PetscErrorCode HopsArraysCheckEssential(HopsSpace sp, PetscInt ness, const PetscInt ess[], char why[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < ness; ++i)
+    if (ess[i] < 0 || ess[i] >= sp->N)
+      PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An unknown is essential everywhere if any rank says so: mark[] of this rank's, then of others' that its
+   cells have */
+static PetscErrorCode HopsArraysMarkEssential(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], unsigned char mark[])
+{
+  const PetscInt nT    = a->m.nT;
+  const PetscInt first = a->m.rstart;
+  PetscInt      *other, *leaf, *root, n = 0;
+  PetscLayout    layout;
+  PetscSF        sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(mark, nT + a->m.nF));
+  PetscCall(PetscMalloc1(ness, &other));
+  for (PetscInt i = 0; i < ness; ++i) {
+    if (ess[i] >= first && ess[i] < first + nT) mark[ess[i] - first] = 1;
+    else other[n++] = ess[i];
+  }
+  if (a->sf) {
+    PetscCall(PetscMalloc2(nT, &root, PetscMax(n, a->m.nF), &leaf));
+    for (PetscInt i = 0; i < nT; ++i) root[i] = mark[i];
+    for (PetscInt i = 0; i < n; ++i) leaf[i] = 1;
+    PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)a->sp), nT, PETSC_DETERMINE, 1, &layout));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)a->sp), &sf));
+    PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, other));
+    PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFBcastBegin(a->sf, MPIU_INT, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(a->sf, MPIU_INT, root, leaf, MPI_REPLACE));
+    for (PetscInt i = 0; i < nT; ++i) mark[i] = root[i] ? 1 : 0;
+    for (PetscInt i = 0; i < a->m.nF; ++i) mark[nT + i] = leaf[i] ? 1 : 0;
+    PetscCall(PetscFree2(root, leaf));
+    PetscCall(PetscSFDestroy(&sf));
+    PetscCall(PetscLayoutDestroy(&layout));
+  }
+  PetscCall(PetscFree(other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The value of an essential unknown is known from its owner's cells alone */
+static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const unsigned char mark[])
+{
+  char     why[HOPS_WHY_LENGTH] = "";
+  PetscInt n                    = 0;
+  int     *list, *count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(a->nuntouched ? a->m.nT : 0, &list, a->nuntouched ? a->m.nT : 0, &count));
+  for (PetscInt k = 0; k < a->m.nT && a->nuntouched; ++k)
+    if (mark[k]) list[n++] = (int)k;
+  PetscCall((*a->at->arrays->Take)(n, list, a->m.count, count));
+  for (PetscInt i = 0; i < n; ++i)
+    if (!count[i])
+      PetscCall(HopsRefuse(why,
+                           "Essential unknown %" PetscInt_FMT
+                           " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
+                           a->m.rstart + list[i]));
+  PetscCall(PetscFree2(list, count));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a->sp), PETSC_ERR_SUP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Checks and numbers, by the process */
+static PetscErrorCode HopsArraysNumber_Process(HopsArraysWork *a, const unsigned char mark[], PetscBool check)
+{
+  HopsSpace      sp    = a->sp;
+  const PetscInt nkeys = a->m.nT + a->m.nF;
+  PetscInt      *gidx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncells, &sp->cell));
+  for (PetscInt c = 0; c < sp->ncells; ++c) sp->cell[c] = c;
+  sp->X = a->X;
+  PetscCall(PetscMalloc1(nkeys, &gidx));
+  for (PetscInt k = 0; k < nkeys; ++k) gidx[k] = HopsArraysGlobal(&a->m, (int)k);
+  if (sp->hanging) PetscCall(HopsArraysCheckHanging(a, gidx, check));
+  else if (check) PetscCall(HopsArraysCheck(a, gidx));
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, mark, a->m.key));
+  PetscCall(PetscFree(gidx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysFinish(HopsArraysWork *a, PetscInt ness, const PetscInt ess[], PetscBool check)
+{
+  unsigned char *mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(a->m.nT + a->m.nF, &mark));
+  PetscCall(HopsArraysMarkEssential(a, ness, ess, mark));
+  PetscCall(HopsArraysCheckMarked(a, mark));
+  if (a->at->host) PetscCall(HopsArraysNumber_Process(a, mark, check));
+  else PetscCall(HopsArraysNumber_Apart(a, mark, check));
+  PetscCall(PetscFree(mark));
+  PetscCall(HopsArraysWorkDestroy(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,15 +189,14 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
                                              const unsigned short masks[], PetscInt ness, const PetscInt ess[], PetscBool check,
                                              HopsSpace *space)
 {
-  HopsSpace   sp;
-  HopsLayout  l;
-  PetscInt    np, nel, nkeys = 0, *gidx, *elist;
-  PetscBool  *isess;
-  PetscSF     sf;
-  PetscLayout layout;
-  PetscInt   *mark, *leaf;
-  char        why[HOPS_WHY_LENGTH] = "";
-  void       *copy[3];
+  HopsSpace             sp;
+  HopsLayout            l;
+  HopsArraysWork        a;
+  const HopsBackendOps *at;
+  PetscInt              np;
+  PetscLayout           layout;
+  char                  why[HOPS_WHY_LENGTH] = "";
+  void                 *copy[3];
 
   PetscFunctionBegin;
   PetscCall(HopsArraysCheckSame(comm, dim, order, gorder));
@@ -170,61 +207,26 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   HopsLayoutCreate(family, dim, order, &l);
   np = HopsPower(gorder + 1, dim);
   PetscCall(HopsArraysCheckSizes(comm, ncells, n, l.ne, np * dim, unknowns, coords, ness, ess));
-  nel = ncells * l.ne;
-  PetscCall(HopsArrayBring(comm, nel * sizeof(PetscInt), (const void **)&unknowns, &copy[0]));
-  PetscCall(HopsArrayBring(comm, (size_t)ncells * np * dim * sizeof(PetscReal), (const void **)&coords, &copy[1]));
-  PetscCall(HopsArrayBring(comm, ness * sizeof(PetscInt), (const void **)&ess, &copy[2]));
+  at = HopsArraysAreApart(sp->backend) && !masks ? sp->backend : &HopsBackendHost;
+  PetscCall(HopsArrayBring(comm, at, (size_t)ncells * l.ne * sizeof(PetscInt), (const void **)&unknowns, &copy[0]));
+  PetscCall(HopsArrayBring(comm, at, (size_t)ncells * np * dim * sizeof(PetscReal), (const void **)&coords, &copy[1]));
+  PetscCall(HopsArrayBring(comm, &HopsBackendHost, ness * sizeof(PetscInt), (const void **)&ess, &copy[2]));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
   PetscCall(PetscLayoutGetSize(layout, &sp->N));
+  PetscCall(PetscLayoutDestroy(&layout));
   sp->family = family;
   sp->ne     = l.ne;
   sp->nT     = n;
   sp->ncells = sp->ncaller = ncells;
   sp->gorder               = gorder;
-  PetscCall(HopsArraysCheckEntries(sp, unknowns, np * dim, coords, ness, ess));
-  PetscCall(PetscMalloc1(ncells, &sp->cell));
-  PetscCall(PetscMalloc1(ncells * np * dim, &sp->X));
-  for (PetscInt c = 0; c < ncells; ++c) {
-    sp->cell[c] = c;
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
-  }
+  PetscCall(HopsArraysWorkCreate(sp, at, unknowns, coords, &a, why));
+  PetscCall(HopsArraysCheckEssential(sp, ness, ess, why));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscCall(HopsArraysSetMasks(sp, masks, check));
-  PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
-  PetscCall(HopsArraysNumberKeys(nel, unknowns, &nkeys, gidx, elist));
-  /* an unknown is essential everywhere if any rank says so */
-  PetscCall(PetscCalloc3(n, &mark, PetscMax(nkeys, ness), &leaf, nkeys, &isess));
-  for (PetscInt i = 0; i < ness; ++i) leaf[i] = 1;
-  PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, ness, NULL, PETSC_OWN_POINTER, ess));
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, mark, MPI_MAX));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, mark, MPI_MAX));
-  for (PetscInt i = 0; i < n; ++i) { /* its value is known from the owner's cells alone */
-    PetscInt where = 0;
-
-    if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
-    if (where < 0)
-      PetscCall(HopsRefuse(why,
-                           "Essential unknown %" PetscInt_FMT
-                           " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
-                           sp->rstart + i));
-  }
-  PetscCall(HopsRaise(comm, PETSC_ERR_SUP, why));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  if (sp->hanging) PetscCall(HopsArraysCheckHanging(sp, nkeys, gidx, elist, sf, check));
-  else if (check) PetscCall(HopsArraysCheck(sp, nkeys, gidx, elist, sf));
-  PetscCall(PetscSFDestroy(&sf));
-  for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
-  PetscCall(PetscFree3(mark, leaf, isess));
-  PetscCall(PetscFree2(gidx, elist));
-  for (int i = 0; i < 3; ++i) PetscCall(PetscFree(copy[i]));
-  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(HopsArraysFinishKeys(&a, unknowns));
+  PetscCall(HopsArraysFinish(&a, ness, ess, check));
+  for (int i = 0; i < 3; ++i) PetscCall((*(i < 2 ? at : &HopsBackendHost)->memory->PoolFree)(&copy[i]));
   PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,6 @@
 /* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays
    the user gives them. */
+#include <hops/private/hopsarraysimpl.h>
 #include <hops/private/hopslatticemap.h>
 #include <hops/private/hopsmapkind.h>
 
@@ -12,12 +13,47 @@ static PetscErrorCode HopsSpaceWhere(HopsSpace sp, PetscInt *where[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two spaces on the same cells: where a's cells are in b; the caller frees `cell` */
+static PetscErrorCode HopsPairCreate(HopsSpace a, HopsSpace b, int *cell[], HopsArraysPair *p)
+{
+  const HopsSpace sp[2] = {a, b};
+  PetscInt       *where;
+
+  PetscFunctionBegin;
+  *p = (HopsArraysPair){.dim = a->dim, .ncells = a->ncells, .rstart = b->rstart};
+  PetscCall(HopsSpaceWhere(b, &where));
+  PetscCall(PetscMalloc1(a->ncells, cell));
+  for (PetscInt c = 0; c < a->ncells; ++c) (*cell)[c] = (int)where[a->cell[c] - a->cstart];
+  PetscCall(PetscFree(where));
+  for (PetscInt k = 0; k < 2; ++k) {
+    if (HopsArraysAreApart(a->backend)) PetscCall(HopsSpaceGetBackendMesh(sp[k], &p->restr[k], &p->X[k]));
+    else {
+      PetscCall(HopsSpaceBringMesh(sp[k]));
+      p->restr[k] = sp[k]->restr;
+      p->X[k]     = sp[k]->X;
+    }
+    p->G[k]  = sp[k]->gorder + 1;
+    p->ne[k] = sp[k]->ne;
+    p->nT[k] = (int)sp[k]->nT;
+  }
+  p->cell = *cell;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the spaces' passes run */
+static const HopsArraysOps *HopsPairOps(HopsSpace sp)
+{
+  return HopsArraysAreApart(sp->backend) ? sp->backend->arrays : HopsBackendHost.arrays;
+}
+
 /* Both spaces have the same cells with the same corners */
 static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
 {
-  const PetscInt dim = a->dim, na = HopsPower(a->gorder + 1, dim), nb = HopsPower(b->gorder + 1, dim);
-  PetscInt      *where;
+  MPI_Comm       comm                 = PetscObjectComm((PetscObject)a);
   char           why[HOPS_WHY_LENGTH] = "";
+  HopsArraysPair p;
+  PetscBool      good;
+  int           *cell;
 
   PetscFunctionBegin;
   if (a->ncells != b->ncells)
@@ -25,30 +61,81 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
                          "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT
                          " cells on a rank: companions are made from the same cells in the same order",
                          a->ncells, b->ncells));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a), PETSC_ERR_ARG_INCOMP, why));
-  PetscCall(HopsSpaceWhere(b, &where));
-  for (PetscInt c = 0; c < a->ncells; ++c) {
-    const PetscInt o    = where[a->cell[c] - a->cstart];
-    PetscReal      size = 0.0, diff = 0.0;
-
-    for (PetscInt d = 0; d < dim; ++d) {
-      PetscReal x[8], y[8];
-
-      HopsCellCorners(dim, a->gorder + 1, a->X + (c * dim + d) * na, x);
-      HopsCellCorners(dim, b->gorder + 1, b->X + (o * dim + d) * nb, y);
-      for (PetscInt k = 0; k < (1 << dim); ++k) {
-        size = PetscMax(size, PetscAbsReal(x[k] - x[0]));
-        diff = PetscMax(diff, PetscAbsReal(x[k] - y[k]));
-      }
-    }
-    if (!(diff <= 1e-5 * size))
-      PetscCall(HopsRefuse(why,
-                           "Cell %" PetscInt_FMT
-                           " has other corners in the companion: companions are made from the same cells in the same order",
-                           a->cell[c]));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
+  PetscCall(HopsPairCreate(a, b, &cell, &p));
+  PetscCall((*HopsPairOps(a)->SameCells)(&p, &good));
+  if (!good) {
+    PetscCall(HopsSpaceBringCoordinates(a));
+    PetscCall(HopsSpaceBringCoordinates(b));
+    p.X[0] = a->X;
+    p.X[1] = b->X;
+    for (PetscInt c = 0; c < a->ncells; ++c)
+      if (!HopsArraysSameCorners(&p, c))
+        PetscCall(HopsRefuse(why,
+                             "Cell %" PetscInt_FMT
+                             " has other corners in the companion: companions are made from the same cells in the same order",
+                             a->cell[c]));
   }
-  PetscCall(PetscFree(where));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a), PETSC_ERR_ARG_INCOMP, why));
+  PetscCall(PetscFree(cell));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of a cell that other cells may have, too; returns how many */
+static PetscInt HopsSharedEntries(HopsSpace sp, PetscInt list[])
+{
+  HopsLayout l;
+  PetscInt   n = 0;
+
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
+  for (PetscInt c = 0; c < l.nc; ++c)
+    for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
+      PetscBool inside = PETSC_TRUE;
+
+      for (PetscInt d = 0, j = i - l.off[c]; d < sp->dim; j /= l.n[c][d++])
+        if (!l.open[c][d] && (j % l.n[c][d] == 0 || j % l.n[c][d] == sp->order)) inside = PETSC_FALSE;
+      if (!inside) list[n++] = i;
+    }
+  return n;
+}
+
+/* The derivative of (x, xg) at entry i of cell m->c */
+static inline PetscReal HopsLatticeMapTake(HopsLatticeMap *m, PetscInt i, const PetscReal x[], const PetscReal xg[])
+{
+  PetscReal sum = 0.0;
+
+  HopsLatticeMapRow(m, i);
+  for (PetscInt k = 0; k < m->n; ++k) sum += m->value[k] * (m->col[k] < m->from->nT ? x[m->col[k]] : xg[m->col[k] - m->from->nT]);
+  return sum;
+}
+
+/* Does a back end find that all cells agree on derivatives? What it does not find the process looks at */
+static PetscErrorCode HopsPairAgrees(HopsSpace from, HopsSpace to, const HopsIncidence *inc, PetscInt n, const PetscInt entry[],
+                                     PetscBool *good)
+{
+  HopsArraysPair p;
+  PetscMPIInt    nranks;
+  int           *cell, *list, *ncol, *col;
+
+  PetscFunctionBegin;
+  *good = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &nranks));
+  if (nranks > 1 || from->hanging || to->hanging || !HopsArraysAreApart(to->backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPairCreate(to, from, &cell, &p));
+  PetscCall(PetscMalloc3(n, &list, to->ne, &ncol, 6 * to->ne, &col));
+  for (PetscInt i = 0; i < n; ++i) list[i] = (int)entry[i];
+  for (PetscInt i = 0; i < to->ne; ++i) {
+    ncol[i] = (int)inc->n[i];
+    for (PetscInt k = 0; k < 6; ++k) col[6 * i + k] = k < inc->n[i] ? (int)inc->col[6 * i + k] : 0;
+  }
+  p.n    = n;
+  p.list = list;
+  p.ncol = ncol;
+  p.col  = col;
+  p.sgn  = inc->sgn;
+  PetscCall((*HopsPairOps(to)->SameBoundaries)(&p, good));
+  PetscCall(PetscFree3(list, ncol, col));
+  PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,34 +149,37 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   HopsIncidence  inc;
   HopsLatticeMap m;
   PetscReal     *x, *xg, *y, *yg;
-  PetscInt      *seen;
+  PetscInt      *list, n;
+  PetscBool      good;
   char           why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  PetscCall(PetscMalloc1(to->ne, &list));
+  n = HopsSharedEntries(to, list);
+  PetscCall(HopsPairAgrees(from, to, &inc, n, list, &good));
+  if (good) {
+    PetscCall(HopsIncidenceDestroy(&inc));
+    PetscCall(PetscFree(list));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
-  PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->nL, &seen));
+  PetscCall(PetscMalloc4(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg));
   for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
-  for (PetscInt i = 0; i < to->nL; ++i) seen[i] = -1;
   PetscCall(HopsSpaceGlobalToLocal(from, 0, x, xg));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < to->ncells; ++c) {
+  for (PetscInt pass = 0; pass < 2; ++pass) { /* owned unknowns, then ghosts, whose cells come last */
+    for (PetscInt c = pass ? to->ninterior : 0; c < to->ncells; ++c) {
       PetscCall(HopsLatticeMapSetCell(&m, c));
-      for (PetscInt i = 0; i < to->ne; ++i) {
-        const PetscInt l   = HopsUnsigned(to->restr[c * to->ne + i]);
-        PetscReal      sum = 0.0, other;
+      for (PetscInt i = 0; i < n; ++i) {
+        const PetscInt   l   = HopsUnsigned(m.rto[list[i]]);
+        PetscReal *const own = l < to->nT ? y + l : yg + (l - to->nT);
+        PetscReal        sum;
 
-        if (l >= to->nT + to->nG) continue;
-        HopsLatticeMapRow(&m, i);
-        for (PetscInt k = 0; k < m.n; ++k) sum += m.value[k] * (m.col[k] < from->nT ? x[m.col[k]] : xg[m.col[k] - from->nT]);
-        if (!pass) {
-          if (seen[l] < 0 && l < to->nT) y[l] = sum;
-          if (seen[l] < 0) seen[l] = to->cell[c];
-        }
-        if (!pass && l >= to->nT) continue;
-        other = l < to->nT ? y[l] : yg[l - to->nT];
-        if (other != PETSC_MAX_REAL && !(PetscAbsReal(sum - other) <= 1e-10))
+        if (l >= to->nT + to->nG || (l >= to->nT) != pass) continue;
+        sum = HopsLatticeMapTake(&m, list[i], x, xg);
+        if (*own == PETSC_MAX_REAL && !pass) *own = sum;
+        if (*own != PETSC_MAX_REAL && !(PetscAbsReal(sum - *own) <= 1e-10))
           PetscCall(HopsRefuse(why,
                                "Cell %" PetscInt_FMT
                                " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
@@ -100,7 +190,8 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
     }
     if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, 0, y, yg));
   }
-  PetscCall(PetscFree5(x, xg, y, yg, seen));
+  PetscCall(PetscFree4(x, xg, y, yg));
+  PetscCall(PetscFree(list));
   PetscCall(HopsLatticeMapDestroy(&m));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,96 +272,97 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  mark[]: of cell c, which is o in the companion, the companion's unknowns in the closure of essential ones.
-  What the cell lists of its parent is in the closure of the parent's alone, but for a node that both have
-*/
-static void HopsCompanionMark(HopsSpace sp, HopsSpace other, PetscInt c, PetscInt o, const HopsHanging hang[2], PetscBool on[],
-                              PetscBool mark[])
+/* mark[]: the companion's unknowns in the closure of the space's essential ones, where nodes hang: what a
+   cell lists of its parent is in the closure of the parent's alone, but for a node that both have */
+static PetscErrorCode HopsCompanionMarkHanging(HopsSpace sp, HopsSpace other, const HopsArraysPair *p, const HopsArraysClosure *q)
 {
-  const PetscInt dim = sp->dim, nfree = sp->nT + sp->nG;
-  const unsigned mask = other->hanging ? other->hang[o] : 0;
-  HopsLayout     l, m;
-
-  HopsLayoutCreate(sp->family, dim, sp->order, &l);
-  HopsLayoutCreate(other->family, dim, sp->order, &m);
-  (void)HopsHangingNodes(&hang[0], mask, on);
-  (void)HopsHangingNodes(&hang[1], mask, on + sp->ne);
-  for (PetscInt i = 0; mask && other->family == HOPS_H1 && i < other->ne; ++i)
-    if (HopsHangingIsOwn(&hang[1], mask, (int)i)) on[sp->ne + i] = PETSC_FALSE;
-  for (PetscInt b = 0; b < l.nc; ++b)
-    for (PetscInt i = l.off[b]; i < l.off[b + 1]; ++i) {
-      const PetscInt ii = i - l.off[b], at[3] = {ii % l.n[b][0], ii / l.n[b][0] % l.n[b][1], ii / (l.n[b][0] * l.n[b][1])};
-
-      if (HopsUnsigned(sp->restr[c * sp->ne + i]) < nfree) continue;
-      for (PetscInt a = 0; a < m.nc; ++a)
-        for (PetscInt v = 0; v < (1 << dim); ++v) {
-          PetscInt  ijk[3] = {0, 0, 0}, j;
-          PetscBool in     = PETSC_TRUE;
-
-          for (PetscInt d = 0; d < dim; ++d) {
-            const PetscInt up = (v >> d) & 1;
-
-            ijk[d] = at[d] + up;
-            if (up && (!l.open[b][d] || m.open[a][d])) in = PETSC_FALSE; /* nothing beyond a point; an interval is itself */
-            if (m.open[a][d] && !l.open[b][d]) in = PETSC_FALSE;
-          }
-          if (!in) continue;
-          j = HopsLayoutEntry(&m, a, ijk);
-          if (on[i] || !on[sp->ne + j]) mark[HopsUnsigned(other->restr[o * other->ne + j])] = PETSC_TRUE;
-        }
-    }
-}
-
-/*
-  The companion with essential unknowns: those in the closure of the space's. In a cell, entry i of the space
-  is the product over the directions of a lattice point or an interval between two; the companion's entries in
-  it have, in each direction, that point or one of both.
-*/
-static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
-{
-  const PetscInt  dim = sp->dim, np = HopsPower(other->gorder + 1, dim);
-  HopsHanging     hang[2] = {{0}, {0}};
-  unsigned short *masks   = NULL;
-  PetscInt       *unknowns, *ess, *where, ness = 0;
-  PetscBool      *mark, *on;
-  PetscReal      *coords;
+  HopsHanging hang[2] = {{0}, {0}};
+  PetscBool  *on;
 
   PetscFunctionBegin;
-  PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+  PetscCall(HopsHangingCreate(sp->family, sp->dim, sp->order, &hang[0]));
+  PetscCall(HopsHangingCreate(other->family, sp->dim, sp->order, &hang[1]));
+  PetscCall(PetscMalloc1(sp->ne + other->ne, &on));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const unsigned mask = other->hang[p->cell[c]];
+
+    (void)HopsHangingNodes(&hang[0], mask, on);
+    (void)HopsHangingNodes(&hang[1], mask, on + sp->ne);
+    for (PetscInt i = 0; mask && other->family == HOPS_H1 && i < other->ne; ++i)
+      if (HopsHangingIsOwn(&hang[1], mask, (int)i)) on[sp->ne + i] = PETSC_FALSE;
+    for (PetscInt i = 0; i < sp->ne; ++i) HopsArraysMarkClosure(p, q, c, i, on);
+  }
+  PetscCall(PetscFree(on));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsHangingDestroy(&hang[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ess[ness]: global indices of the companion's unknowns in the closure of the space's essential ones */
+static PetscErrorCode HopsCompanionClose(HopsSpace sp, HopsSpace other, PetscInt *ness, PetscInt *ess[])
+{
+  HopsArraysPair    p;
+  HopsArraysClosure q = {.dim = sp->dim, .nfree = sp->nT + sp->nG};
+  unsigned char    *mark;
+  int              *cell;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &q.l[0]);
+  HopsLayoutCreate(other->family, sp->dim, sp->order, &q.l[1]);
+  PetscCall(PetscCalloc1(other->nL, &mark));
+  PetscCall(HopsPairCreate(sp, other, &cell, &p));
+  if (other->hanging) {
+    PetscCall(HopsSpaceBringMesh(sp));
+    PetscCall(HopsSpaceBringMesh(other));
+    p.restr[0] = sp->restr;
+    p.restr[1] = other->restr;
+    q.mark     = mark;
+    PetscCall(HopsCompanionMarkHanging(sp, other, &p, &q));
+  } else PetscCall((*HopsPairOps(sp)->Close)(&p, &q, other->nL, mark));
+  *ness = 0;
+  for (PetscInt k = 0; k < other->nL; ++k) *ness += mark[k];
+  PetscCall(PetscMalloc1(*ness, ess));
+  *ness = 0;
+  for (PetscInt k = 0; k < other->nL; ++k)
+    if (mark[k]) (*ess)[(*ness)++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
+  PetscCall(PetscFree(cell));
+  PetscCall(PetscFree(mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The companion with essential unknowns: those in the closure of the space's */
+static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
+{
+  const HopsBackendOps *at = HopsArraysAreApart(other->backend) && !other->hanging ? other->backend : &HopsBackendHost;
+  HopsArraysWork        a;
+  HopsSpace             s;
+  PetscInt             *ess = NULL, ness = 0;
+
+  PetscFunctionBegin;
+  PetscCheck(HopsFamilyForm(other->family, sp->dim) < HopsFamilyForm(sp->family, sp->dim), PetscObjectComm((PetscObject)sp),
+             PETSC_ERR_SUP,
              "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them",
              HopsFamilies[other->family], HopsFamilies[sp->family]);
-  PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &hang[0]));
-  PetscCall(HopsHangingCreate(other->family, dim, sp->order, &hang[1]));
-  if (other->hanging) PetscCall(PetscMalloc1(other->ncells + 1, &masks)); /* not NULL without cells */
-  PetscCall(PetscMalloc1(sp->ne + other->ne, &on));
-  PetscCall(HopsSpaceWhere(sp, &where));
-  PetscCall(PetscMalloc3(other->ncells * other->ne, &unknowns, other->ncells * np * dim, &coords, other->nL, &ess));
-  PetscCall(PetscCalloc1(other->nL, &mark));
-  for (PetscInt o = 0; o < other->ncells; ++o) {
-    const PetscInt to = other->cell[o], c = where[to]; /* cells of arrays count from 0 */
-
-    for (PetscInt i = 0; i < other->ne; ++i) {
-      const int      r = other->restr[o * other->ne + i];
-      const PetscInt k = HopsUnsigned(r), g = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
-
-      unknowns[to * other->ne + i] = r < 0 ? -1 - g : g;
-    }
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt d = 0; d < dim; ++d) coords[(to * np + i) * dim + d] = other->X[(o * dim + d) * np + i];
-    if (masks) masks[to] = other->hang[o];
-    HopsCompanionMark(sp, other, c, o, hang, on, mark);
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)other), other->dim, other->order, &s));
+  PetscCall(PetscLogEventBegin(HopsEvent.space, s, 0, 0, 0));
+  PetscCall(HopsSpaceShareBackend(other, s));
+  s->family = other->family;
+  s->ne     = other->ne;
+  s->gorder = other->gorder;
+  s->ncells = s->ncaller = other->ncells;
+  s->nT                  = other->nT;
+  s->rstart              = other->rstart;
+  s->N                   = other->N;
+  s->hanging             = other->hanging;
+  if (other->hanging) {
+    PetscCall(PetscMalloc1(s->ncells, &s->hang));
+    for (PetscInt c = 0; c < s->ncells; ++c) s->hang[other->cell[c]] = other->hang[c];
   }
-  for (PetscInt k = 0; k < other->nL; ++k)
-    if (mark[k]) ess[ness++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
-  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells,
-                                          other->nT, unknowns, other->gorder, coords, masks, ness, ess, PETSC_FALSE, companion));
-  PetscCall(PetscFree3(unknowns, coords, ess));
-  PetscCall(PetscFree(mark));
-  PetscCall(PetscFree(on));
-  PetscCall(PetscFree(masks));
-  PetscCall(PetscFree(where));
-  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsHangingDestroy(&hang[k]));
+  PetscCall(HopsCompanionClose(sp, other, &ness, &ess));
+  PetscCall(HopsArraysWorkCreateOn(s, other, at, &a));
+  PetscCall(HopsArraysFinish(&a, ness, ess, PETSC_FALSE));
+  PetscCall(PetscFree(ess));
+  PetscCall(PetscLogEventEnd(HopsEvent.space, s, 0, 0, 0));
+  *companion = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -326,22 +418,21 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
 PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
 {
   HopsSpace  s;
-  PetscInt  *gidx, *elist;
+  PetscInt  *gidx;
   PetscReal *x, *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT - sp->ness, &s));
   PetscCall(PetscCalloc2(sp->nT, &x, sp->nL - sp->nT, &xg));
-  PetscCall(PetscMalloc2(sp->nL, &gidx, sp->ncells * sp->ne, &elist));
+  PetscCall(PetscMalloc1(sp->nL, &gidx));
   for (PetscInt e = 0; e < sp->ness; ++e) x[sp->essT[e]] = -1.0;
   for (PetscInt i = 0, n = 0; i < sp->nT; ++i)
     if (x[i] == 0.0) x[i] = (PetscReal)(s->rstart + n++); /* exact in floating point */
   PetscCall(HopsSpaceGlobalToLocal(sp, 0, x, xg));
   for (PetscInt i = 0; i < sp->nL; ++i)
     gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
-  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) elist[i] = sp->restr[i];
-  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, elist));
-  PetscCall(PetscFree2(gidx, elist));
+  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, sp->restr));
+  PetscCall(PetscFree(gidx));
   PetscCall(PetscFree2(x, xg));
   *space = s;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -394,7 +485,6 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
   if (essential && ness) {
     PetscCall(HopsCompanionEssential(space, space->companion[family], other));
-    PetscCall(HopsSpaceShareBackend(space, *other));
   } else {
     PetscCall(HopsSpaceReference(space->companion[family]));
     *other = space->companion[family];

@@ -25,6 +25,7 @@ static PetscErrorCode Bring(HopsSpace sp, PetscInt n, const PetscInt cells[], Pe
   PetscSF        sf;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsCheckIndex("unknowns of cells", (PetscInt64)PetscMax(sp->ncaller, n) * size));
   PetscCall(PetscCalloc1(sp->ncaller * size, &mine));
   PetscCall(PetscMalloc1(n * size, have));
@@ -45,7 +46,8 @@ PetscErrorCode HopsSpaceCreateCellView(HopsSpace sp, PetscInt n, const PetscInt 
 {
   const PetscInt size = sp->ne + 1;
   HopsSpace      s;
-  PetscInt      *have, *gidx, *elist, nkeys = n * sp->ne;
+  PetscInt      *have, *gidx, nkeys = n * sp->ne;
+  int           *elist;
 
   PetscFunctionBegin;
   PetscCall(Bring(sp, n, cells, &have));
@@ -66,7 +68,12 @@ PetscErrorCode HopsSpaceCreateCellView(HopsSpace sp, PetscInt n, const PetscInt 
     PetscCall(PetscArraycpy(gidx + c * sp->ne, have + c * size, sp->ne));
   }
   PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx)); /* -1 is the first, if there are any */
-  for (PetscInt i = 0; i < n * sp->ne; ++i) PetscCall(PetscFindInt(have[i / sp->ne * size + i % sp->ne], nkeys, gidx, &elist[i]));
+  for (PetscInt i = 0; i < n * sp->ne; ++i) {
+    PetscInt k;
+
+    PetscCall(PetscFindInt(have[i / sp->ne * size + i % sp->ne], nkeys, gidx, &k));
+    elist[i] = (int)k;
+  }
   PetscCall(HopsSpaceSetUpNumbering(s, nkeys, gidx, NULL, elist));
   PetscCall(HopsSpaceSetBackend(s, sp));
   PetscCall(PetscFree2(gidx, elist));

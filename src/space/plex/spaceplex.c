@@ -45,9 +45,8 @@ PetscErrorCode HopsSpaceSetRange(HopsSpace sp)
 static PetscErrorCode HopsSpaceSetUpKeys(HopsSpace sp, PetscSection s, PetscSection gs, const HopsPlexUnknowns *u,
                                          const HopsCellView *view)
 {
-  const size_t n = (size_t)sp->ncells * sp->ne;
-  PetscInt     nkeys, start, end, *gidx, *elist, *off;
-  int         *rows;
+  PetscInt nkeys, start, end, *gidx, *off;
+  int     *rows;
 
   PetscFunctionBegin;
   PetscCall(PetscSectionGetChart(s, &start, &end));
@@ -55,14 +54,11 @@ static PetscErrorCode HopsSpaceSetUpKeys(HopsSpace sp, PetscSection s, PetscSect
   for (PetscInt p = PetscMax(start, u->pStart); p < PetscMin(end, u->pStart + u->np); ++p)
     PetscCall(PetscSectionGetOffset(s, p, &off[p - u->pStart]));
   PetscCall(HopsPlexUnknownsRows(u, &HopsBackendHost, off, view, sp->ncells, NULL, &rows));
-  PetscCall(PetscMalloc1(n, &elist));
-  for (size_t i = 0; i < n; ++i) elist[i] = rows[i];
-  PetscCall((*HopsBackendHost.memory->Free)((void **)&rows));
   PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
-  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, rows));
   PetscCall(PetscFree(off));
   PetscCall(PetscFree(gidx));
-  PetscCall(PetscFree(elist));
+  PetscCall((*HopsBackendHost.memory->Free)((void **)&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,4 +46,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .points         = &HopsPointCUDA,
   .patches        = &HopsPatchSetUpCUDA,
   .mesh           = &HopsMeshCUDA,
+  .arrays         = &HopsArraysCUDA,
 };

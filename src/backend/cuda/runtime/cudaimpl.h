@@ -37,6 +37,7 @@ PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t 
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;
 PETSC_INTERN const HopsMeshOps   HopsMeshCUDA;
+PETSC_INTERN const HopsArraysOps HopsArraysCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
 PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,

@@ -1,10 +1,12 @@
-/* CUDA back end: set-up of spaces on a mesh (lanesmesh.h), and what coefficients' values say of a form
-   (lanesvalues.h). */
+/* CUDA back end: set-up of spaces on a mesh (lanesmesh.h) and from arrays (lanesarrays.h), and what
+   coefficients' values say of a form (lanesvalues.h). */
 #include <backend/cuda/runtime/cudalaunch.cuh>
+#include <backend/lanes/runtime/lanesarrays.h>
 #include <backend/lanes/runtime/lanesmesh.h>
 #include <backend/lanes/runtime/lanesvalues.h>
 
-const HopsMeshOps HopsMeshCUDA = HopsLanesMesh<HopsCudaBack>::Table();
+const HopsMeshOps   HopsMeshCUDA   = HopsLanesMesh<HopsCudaBack>::Table();
+const HopsArraysOps HopsArraysCUDA = HopsLanesArrays<HopsCudaBack>::Table();
 
 PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *kind)
 {

@@ -1,5 +1,6 @@
 /* Host back end: choice of the instruction set, memory, element-map tables, and what it has */
 #include "hostimpl.h"
+#include <hops/private/hopsarraysimpl.h>
 #include <hops/private/hopsmeshimpl.h>
 #if defined(__linux__)
   #include <sys/mman.h>
@@ -214,4 +215,5 @@ const HopsBackendOps HopsBackendHost = {
   .InterpCreate   = HopsInterpCreate_Host,
   .PatchCreate    = HopsPatchCreate_Host,
   .mesh           = &HopsMeshHost,
+  .arrays         = &HopsArraysHost,
 };

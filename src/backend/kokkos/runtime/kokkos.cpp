@@ -96,6 +96,7 @@ static HopsBackendOps Table()
   b.vector         = &HopsVectorKokkos;
   b.rows           = &HopsRowsKokkos;
   b.mesh           = &HopsMeshKokkos;
+  b.arrays         = &HopsArraysKokkos;
   b.MapKind        = HopsMapKind_Kokkos;
   b.CountCells     = HopsCountCells_Kokkos;
   b.OperatorCreate = OperatorCreate;

@@ -39,6 +39,7 @@ EXTERN_C_BEGIN
 PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
 PETSC_INTERN const HopsVectorOps HopsVectorKokkos;
 PETSC_INTERN const HopsMeshOps   HopsMeshKokkos;
+PETSC_INTERN const HopsArraysOps HopsArraysKokkos;
 PETSC_INTERN PetscErrorCode      HopsMapKind_Kokkos(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                     HopsMapKind *);
 PETSC_INTERN PetscErrorCode      HopsCountCells_Kokkos(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,

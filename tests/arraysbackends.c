@@ -1,0 +1,356 @@
+static char help[] =
+  "Spaces from arrays that one back end sets up, against those of another one: they must be the same, entry by entry.\n\
+  -backends <a,b> : those of b against those of a; b's passes serve apart where b works in the process's memory\n\
+  -order <p>, -geometry <k> : of the spaces and of the coordinates\n\
+  -essential 0 : no unknowns are essential; else every third one is\n\
+  -left : cells of H1 are left-handed; -straight : cells are not bent\n\
+  -refuse : arrays that are wrong, in place of others\n\n";
+
+#include <hops/private/hopsderhamimpl.h>
+#include "hopsexpect.h"
+#include "backend_apart.h"
+
+static PetscInt bad, refused;
+
+/* Arrays of a space on a mesh */
+typedef struct {
+  PetscInt  *unknowns, *ess, ness, gorder;
+  PetscReal *coords;
+} Arrays;
+
+/* Nodes of the cells' maps, of order gorder; cells are bent where that is above 1 */
+static PetscErrorCode SetNodes(HopsSpace sp, PetscBool left, Arrays *a)
+{
+  const PetscInt dim = sp->dim, G = a->gorder + 1, np = HopsPower(G, dim);
+  PetscReal     *x;
+  HopsBasis      gll, geom;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsBasisCreate(G, G, PETSC_TRUE, &gll));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
+  PetscCall(PetscMalloc1(sp->ncells * np * dim, &x));
+  PetscCall(HopsSpaceGetPoints(sp, &geom, 0, sp->ncells, x, NULL));
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt j    = left ? i / (G * G) * G * G + i % G * G + i / G % G : i;
+      PetscReal      y[3] = {0.0, 0.0, 0.0};
+
+      for (PetscInt d = 0; d < dim; ++d) y[d] = x[(c * np + i) * dim + d];
+      if (G > 2) TestCurve(dim, y);
+      for (PetscInt d = 0; d < dim; ++d) a->coords[(c * np + j) * dim + d] = y[d];
+    }
+  PetscCall(PetscFree(x));
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArraysCreate(HopsSpace sp, PetscInt gorder, PetscBool essential, PetscBool left, Arrays *a)
+{
+  const PetscInt dim = sp->dim, np = HopsPower(gorder + 1, dim), P = sp->order + 1;
+  PetscBool     *seen;
+
+  PetscFunctionBeginUser;
+  a->gorder = gorder;
+  PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(PetscMalloc3(sp->ncells * sp->ne, &a->unknowns, sp->ncells * np * dim, &a->coords, sp->nL, &a->ess));
+  PetscCall(PetscCalloc1(sp->nL, &seen));
+  a->ness = 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = 0; i < sp->ne; ++i) {
+      const PetscInt j = left ? i / (P * P) * P * P + i % P * P + i / P % P : i;
+      const int      l = sp->restr[c * sp->ne + i], u = (int)HopsUnsigned(l);
+      const PetscInt g = HopsSpaceGlobalIndex(sp, u);
+
+      a->unknowns[c * sp->ne + j] = l < 0 ? -1 - g : g;
+      if (essential && g % 3 == 0 && !seen[u] && u < sp->nT) a->ess[a->ness++] = g;
+      seen[u] = PETSC_TRUE;
+    }
+  PetscCall(SetNodes(sp, left, a));
+  PetscCall(PetscFree(seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArraysDestroy(Arrays *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree3(a->unknowns, a->coords, a->ess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on back end `name` */
+static PetscErrorCode CreateSpace(const char name[], HopsSpace on, const Arrays *a, HopsSpace *sp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", name));
+  PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, on->family, on->dim, on->order, on->ncells, on->nT, a->unknowns,
+                                            a->gorder, a->coords, a->ness, a->ess, sp));
+  PetscCheck(!strcmp((*sp)->backend->name, name), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Not on back end %s", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSame(HopsSpace a, HopsSpace b)
+{
+  const PetscInt in[10] = {a->nT, a->nG, a->nC, a->ncells, a->ninterior, a->gorder, a->rstart, a->nL, a->ness, a->turned};
+  const PetscInt mb[10] = {b->nT, b->nG, b->nC, b->ncells, b->ninterior, b->gorder, b->rstart, b->nL, b->ness, b->turned};
+  PetscBool      same[7];
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceBringMesh(a));
+  PetscCall(HopsSpaceBringMesh(b));
+  PetscCall(PetscArraycmp(in, mb, 10, &same[0]));
+  if (!same[0]) {
+    ++bad;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscArraycmp(a->restr, b->restr, a->ncells * a->ne, &same[0]));
+  PetscCall(PetscArraycmp(a->X, b->X, a->ncells * a->dim * HopsPower(a->gorder + 1, a->dim), &same[1]));
+  PetscCall(PetscArraycmp(a->cell, b->cell, a->ncells, &same[2]));
+  PetscCall(PetscArraycmp(a->ghost, b->ghost, a->nG, &same[3]));
+  PetscCall(PetscArraycmp(a->essT, b->essT, a->ness, &same[4]));
+  PetscCall(PetscArraycmp(a->essC, b->essC, a->ness, &same[5]));
+  PetscCall(PetscArraycmp(a->cglobal, b->cglobal, a->nC, &same[6]));
+  for (PetscInt i = 0; i < 7; ++i) bad += !same[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Changes of a cell; not all of them are wrong everywhere */
+typedef enum {
+  BACKWARDS, /* it lists its unknowns so */
+  SWAPPED,   /* two of them */
+  SIGN,      /* of one, or its number is out of range */
+  ANOTHER,   /* one has the number of any other */
+  TWICE,     /* it is another cell */
+  COLLAPSED, /* a corner is at another one */
+  MOVED,     /* one of its nodes, or */
+  SLIGHTLY,
+  INFINITE,
+  CHANGES
+} Change;
+
+/* the same on each run */
+static PetscInt Any(PetscInt n)
+{
+  static uint64_t state = 88172645463325252u;
+
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return n ? (PetscInt)(state % (uint64_t)n) : 0;
+}
+
+static void ChangeCell(HopsSpace on, Change change, Arrays *a)
+{
+  const PetscInt dim = on->dim, ne = on->ne, nx = HopsPower(a->gorder + 1, dim) * dim, c = Any(on->ncells), o = Any(on->ncells);
+  const PetscInt i = Any(ne), j = Any(ne), d = Any(nx), node = Any(nx / dim), g = Any(on->N);
+  PetscInt      *u = a->unknowns + c * ne;
+  PetscReal     *x = a->coords + c * nx;
+
+  if (!on->ncells) return;
+  if (change == BACKWARDS)
+    for (PetscInt k = 0; k < ne / 2; ++k) {
+      const PetscInt t = u[k];
+
+      u[k]          = u[ne - 1 - k];
+      u[ne - 1 - k] = t;
+    }
+  else if (change == SWAPPED) {
+    const PetscInt t = u[i];
+
+    u[i] = u[j];
+    u[j] = t;
+  } else if (change == SIGN) u[i] = -1 - u[i];
+  else if (change == ANOTHER) u[i] = g;
+  else if (change == TWICE) {
+    for (PetscInt k = 0; k < ne; ++k) u[k] = a->unknowns[o * ne + k];
+    for (PetscInt k = 0; k < nx; ++k) x[k] = a->coords[o * nx + k];
+  } else if (change == COLLAPSED)
+    for (PetscInt k = 0; k < dim; ++k) x[k] = x[node * dim + k];
+  else x[d] = change == INFINITE ? PETSC_INFINITY : x[d] + (change == MOVED ? 1e-3 : 1e-13);
+}
+
+/* Both back ends say the same of changed arrays, in the same words */
+static PetscErrorCode CheckRefused(const char *const names[2], HopsSpace on, const Arrays *right)
+{
+  const PetscInt n = on->ncells * on->ne, nx = on->ncells * on->dim * HopsPower(right->gorder + 1, on->dim);
+  Arrays         a = *right;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &a.unknowns, nx, &a.coords));
+  for (PetscInt run = 0; run < 4 * CHANGES; ++run) {
+    char           text[2][sizeof(message)];
+    PetscErrorCode ierr[2];
+    PetscBool      same;
+    HopsSpace      sp;
+
+    PetscCall(PetscArraycpy(a.unknowns, right->unknowns, n));
+    PetscCall(PetscArraycpy(a.coords, right->coords, nx));
+    ChangeCell(on, (Change)(run % CHANGES), &a);
+    for (PetscInt k = 0; k < 2; ++k) {
+      message[0] = 0;
+      PetscCall(PetscPushErrorHandler(Catch, NULL));
+      ierr[k] = CreateSpace(names[k], on, &a, &sp);
+      PetscCall(PetscPopErrorHandler());
+      PetscCall(PetscStrncpy(text[k], message, sizeof(message)));
+      if (!ierr[k]) PetscCall(HopsSpaceDestroy(&sp));
+    }
+    PetscCall(PetscStrcmp(text[0], text[1], &same));
+    bad += ierr[0] != ierr[1] || !same;
+    refused += ierr[0] ? 1 : 0;
+  }
+  PetscCall(PetscFree2(a.unknowns, a.coords));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The companion in H1 is found to belong to both, and follows from their essential unknowns */
+static PetscErrorCode CheckCompanions(const char *const names[2], HopsSpace on, PetscInt gorder, HopsSpace with[2])
+{
+  HopsSpace h1, nodes, companion[2];
+  Arrays    a;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateCompanion(on, HOPS_H1, PETSC_FALSE, &h1));
+  PetscCall(ArraysCreate(h1, gorder, PETSC_FALSE, PETSC_FALSE, &a));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(CreateSpace(names[k], h1, &a, &nodes));
+    PetscCall(HopsSpaceSetCompanion(with[k], nodes));
+    PetscCall(HopsSpaceDestroy(&nodes));
+    PetscCall(HopsSpaceCreateCompanion(with[k], HOPS_H1, PETSC_TRUE, &companion[k]));
+  }
+  PetscCall(CheckSame(companion[0], companion[1]));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsSpaceDestroy(&companion[k]));
+  PetscCall(ArraysDestroy(&a));
+  PetscCall(HopsSpaceDestroy(&h1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateOn(DM dm, HopsFamily f, PetscInt order, HopsSpace *sp)
+{
+  PetscFunctionBeginUser;
+  if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, NULL, 0, NULL, sp));
+  else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, NULL, 0, NULL, sp));
+  else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, NULL, 0, NULL, sp));
+  else PetscCall(HopsSpaceCreateL2(dm, order, sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetBackends(const char *names[2])
+{
+  static char text[64];
+  char       *comma;
+  PetscBool   set;
+
+  PetscFunctionBeginUser;
+  PetscCall(ApartRegister());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", text, sizeof(text), &set));
+  PetscCall(PetscStrchr(text, ',', &comma));
+  PetscCheck(set && comma, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give two back ends, as in -backends host,apart");
+  *comma   = 0;
+  names[0] = text;
+  PetscCall(ApartUse(comma + 1, &names[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM          dm;
+  PetscInt    order = 3, geometry = 1;
+  PetscBool   essential = PETSC_TRUE, left = PETSC_FALSE, refuse = PETSC_FALSE, straight = PETSC_FALSE;
+  const char *names[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SetBackends(names));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-geometry", &geometry, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-left", &left, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
+  for (PetscInt f = 0; f < (left ? 1 : 4); ++f) {
+    HopsSpace on, sp[2];
+    Arrays    a;
+
+    PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "host"));
+    PetscCall(CreateOn(dm, (HopsFamily)f, order, &on));
+    PetscCall(ArraysCreate(on, geometry, essential, left, &a));
+    for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(CreateSpace(names[k], on, &a, &sp[k]));
+    if (!refuse) PetscCall(CheckSame(sp[0], sp[1]));
+    else PetscCall(CheckRefused(names, on, &a));
+    if (!refuse && (f == HOPS_HCURL || (f == HOPS_HDIV && on->dim == 2))) PetscCall(CheckCompanions(names, on, geometry, sp));
+    for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(HopsSpaceDestroy(&sp[k]));
+    PetscCall(ArraysDestroy(&a));
+    PetscCall(HopsSpaceDestroy(&on));
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  if (refuse && !refused) ++bad;
+  if (bad) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " arrays differ\n", bad));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the same on both back ends\n"));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    output_file: output/arraysbackends.out
+    args: -petscpartitioner_type simple
+    testset:
+      args: -backends host,apart
+      test:
+        suffix: box
+        nsize: {{1 2 3 4}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -essential {{0 1}}
+      test:
+        suffix: curved
+        nsize: {{1 3}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,3 -order 2 -geometry {{2 3}}
+      test:
+        suffix: left
+        nsize: {{1 2}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,3 -order 3 -left
+      test:
+        suffix: empty
+        nsize: 3
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -order 2
+      test:
+        suffix: unstructured
+        nsize: {{1 3}}
+        args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+      test:
+        suffix: periodic
+        nsize: {{1 2}}
+        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic -straight -order {{1 2}}
+      test:
+        suffix: refuse
+        nsize: {{1 2 3}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 2 3}} -geometry {{1 2}} -refuse -malloc_dump 0
+    testset:
+      requires: cuda
+      args: -backends host,cuda -use_gpu_aware_mpi 0
+      test:
+        suffix: cuda
+        nsize: {{1 2 3}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -essential {{0 1}}
+      test:
+        suffix: cuda_curved
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,3 -order 2 -geometry {{2 3}}
+      test:
+        suffix: cuda_left
+        nsize: 2
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,3 -order 3 -left
+      test:
+        suffix: cuda_unstructured
+        nsize: {{1 3}}
+        args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+      test:
+        suffix: cuda_periodic
+        args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -dm_plex_box_bd periodic,none,periodic -straight -order {{1 2}}
+      test:
+        suffix: cuda_refuse
+        nsize: {{1 3}}
+        args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -geometry {{1 2}} -refuse -malloc_dump 0
+
+TEST*/
