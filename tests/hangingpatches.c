@@ -5,6 +5,7 @@ static char help[] =
   -apart: the rank without cells owns all unknowns; -element: patches are those of cells\n\
   -wrong: the sets reach as far as the cells, which must be noticed\n\n";
 
+#include "backend_team.h"
 #include "hangingcase.h"
 
 /* What all ranks know of all unknowns */
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
   PetscRandom random;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TeamRegister());
   PetscCall(HangSetBackend());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
@@ -264,9 +266,6 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: host
-
   testset:
     output_file: output/hangingpatches_ok.out
 
@@ -309,6 +308,32 @@ int main(int argc, char **argv)
       suffix: element
       nsize: {{1 3}}
       args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order {{1 3}} -turn -element -pc_patchfd_patch element -pc_patchfd_weight 0
+
+    # set up as on a device
+    test:
+      suffix: backends
+      requires: real
+      nsize: {{1 2 3}}
+      args: -dim 2 -order {{2 5}} -turn -backends host,team
+
+    test:
+      suffix: backends_3d
+      requires: real
+      nsize: {{1 3 4}}
+      args: -dim 3 -finest 2 -roots 2,1,1 -order {{1 2 3}} -turn -natural -jump -backends host,team
+
+    test:
+      suffix: backends_element
+      requires: real
+      nsize: {{1 2}}
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order {{1 3}} -turn -element -pc_patchfd_patch element -pc_patchfd_weight 0 \
+            -backends host,team
+
+    test:
+      suffix: backends_empty
+      requires: real
+      nsize: 3
+      args: -dim 3 -finest 2 -roots 2,1,1 -order 2 -turn -natural -empty {{0 1}} -backends host,team
 
     test:
       suffix: 3d_high

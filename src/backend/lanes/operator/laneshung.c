@@ -37,7 +37,7 @@ static PetscErrorCode Bring(Hung *k, size_t n, const void *h, void *d)
 /* The lines of one mask; index[ne] is scratch */
 static PetscErrorCode AddMask(const HopsHanging *h, unsigned mask, int m, Masks *t, PetscBool on[], int index[])
 {
-  int n = t->mstart[m], start[2 * 65], step;
+  int n = t->mstart[m], start[2 * HOPS_HANGING_MOST], step;
 
   PetscFunctionBegin;
   (void)HopsHangingNodes(h, mask, on);
