@@ -1,4 +1,5 @@
-/* What the host computes of stars, cells and matrices, one after the other, where a back end has no kernels for it. */
+/* What the host computes of stars, cells and matrices, one after the other, where a back end has no kernels
+   for it. */
 #include <hops/private/hopspatchimpl.h>
 
 static PetscErrorCode Corners(const HopsPatchNodes *m, const PetscInt corner[], PetscInt n, int number[])

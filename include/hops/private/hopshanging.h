@@ -79,8 +79,8 @@ HOPS_HOST_DEVICE int HopsHangingLine(const HopsHangingBox *x, unsigned mask, int
   return mask >> a & 1 ? start + (x->n[a] - 1) * st : start;
 }
 
-/* The lines of direction a become J[P][P] times what they are, or J^T; entries of u are `stride` apart. For host
-   and device */
+/* The lines of direction a become J[P][P] times what they are, or J^T; entries of u are `stride` apart. For
+   host and device */
 HOPS_HOST_DEVICE void HopsHangingAlong(int dim, const HopsHangingBox *x, const PetscReal J[], unsigned mask, int a, int transpose,
                                        PetscReal u[], size_t stride)
 {

@@ -1,4 +1,4 @@
-/* Element matrices of cells where nodes hang, for the process and for devices: teams as in hopspatchkernel.h. */
+/* Element matrices where nodes hang, for the process and for devices: teams as in hopspatchkernel.h. */
 #pragma once
 #include <hops/private/hopshanging.h>
 #include <hops/private/hopspatchkernel.h>

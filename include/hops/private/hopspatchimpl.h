@@ -84,8 +84,8 @@ typedef struct {
   const PetscReal *E;
 } HopsPatchMatrices;
 
-/* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists` and `Condense`) or on
-   a back end: the kernels of hopspatchkernel.h and hopspatchstar.h */
+/* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists` and `Condense`) or
+   on a back end: the kernels of hopspatchkernel.h, hopspatchhang.h and hopspatchstar.h */
 struct _HopsPatchSetUpOps {
   /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
      process's */

@@ -1,5 +1,5 @@
-/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchhang.h, hopspatchstar.h): models of cells,
-   element matrices, stars, lists and inverses of patches. Arguments are in lanespatchargs.h. */
+/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchhang.h, hopspatchstar.h):
+   models of cells, element matrices, stars, lists and inverses of patches; arguments: lanespatchargs.h. */
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
 #include "lanespatchargs.h"
