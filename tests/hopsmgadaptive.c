@@ -656,6 +656,17 @@ int main(int argc, char **argv)
             -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
+      suffix: solve_single
+      nsize: {{1 3}}
+      args: -what solve -dim {{2 3}} -order 3 -finest 3 -turned -pc_hopsmg_precision single -backends host,base
+
+    test:
+      suffix: solve_single_patches
+      nsize: {{1 2 4}}
+      args: -what solve -dim {{2 3}} -order 2 -finest 3 -turned -most 8 -pc_hopsmg_precision single -backends host,base \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
+
+    test:
       suffix: solve_empty
       nsize: 3
       args: -what solve -dim 2 -order 3 -finest 4 -empty {{0 2}}

@@ -122,6 +122,11 @@ PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *
                                                     const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
-/* borrowed; refuses maps that are not one kernel of the spaces' own cells */
-PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *);
-PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);
+/* src/mat/interp/singleinterp.c: a copy that works on floats, which the matrix outlives. y = P x, or +=; and
+   x = P^T y */
+typedef struct _HopsSingleMap *HopsSingleMap;
+PETSC_INTERN PetscErrorCode    MatHopsInterpCreateSingle(Mat, HopsSingleMap *);
+PETSC_INTERN PetscErrorCode    HopsSingleMapApply(HopsSingleMap, const float x[], PetscBool add, float y[]);
+PETSC_INTERN PetscErrorCode    HopsSingleMapApplyTranspose(HopsSingleMap, const float y[], float x[]);
+PETSC_INTERN PetscErrorCode    HopsSingleMapDestroy(HopsSingleMap *);
+PETSC_INTERN PetscErrorCode    PCCreate_HopsMG(PC);
