@@ -302,28 +302,6 @@ static PetscErrorCode Given(HangHierarchy *h, HopsSpace space, PetscInt q, HopsC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The boundary where the first direction begins; in 3D its facets may hang */
-static PetscErrorCode AddRobin(HangHierarchy *h, Mat A, HopsCoefficient c)
-{
-  const HangMesh *m = &h->mesh[h->n - 1];
-  PetscInt        n = 0, *cells, *faces;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(h->a[h->n - 1].nc, &cells, h->a[h->n - 1].nc, &faces));
-  for (PetscInt k = 0; k < h->a[h->n - 1].nc; ++k) {
-    const HangCell *x = m->cell + h->a[h->n - 1].first + k;
-
-    if (x->a[0]) continue;
-    cells[n] = k;
-    for (PetscInt d = 0; d < m->dim; ++d)
-      if (x->perm[d] == 0) faces[n] = 2 * d + x->flip[d];
-    ++n;
-  }
-  PetscCall(MatPAAddRobin(A, n, cells, faces, c));
-  PetscCall(PetscFree2(cells, faces));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* On each level P^T A P = A of the next one, on vectors that are zero where essential */
 static PetscErrorCode Products(HangHierarchy *h, PC pc, PetscReal *most)
 {
@@ -377,7 +355,7 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   PetscCall(MatPASetQuadrature(A, order + 2, PETSC_FALSE));
   PetscCall(MatPASetDiffusion(A, c));
   PetscCall(MatPASetMass(A, c));
-  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(AddRobin(&h, A, c));
+  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(HangAddRobin(&h.mesh[h.n - 1], &h.a[h.n - 1], A, c));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCHOPSMG));
