@@ -116,6 +116,11 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt o
 PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine,
                                                    PetscInt q_1d, HopsCoefficient *);
 
+/* src/space/hierarchy/coarseforest.c: the space below one on the mesh of a DMForest, told to that one; NULL
+   where no cells can be joined. And the forest of a space so made, or NULL. Collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateCoarseForest(HopsSpace fine, DM forest, HopsSpace *coarse);
+PETSC_INTERN PetscErrorCode HopsSpaceGetForest(HopsSpace, DM *);
+
 /* adds to the operator A on the coarse space the boundary's integrals of the fine form, whose quadrature rule
    is `basis` */
 PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *, HopsSpace coarse, HopsSpace fine,
