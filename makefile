@@ -311,8 +311,8 @@ $(BUILD)/bin/%: tutorials/%.F90 $(BUILD)/fortran/hops.o $(lib)
 	  $< $(BUILD)/fortran/hops.o $(hopsflags) $(LDFLAGS) $(ldlibs) -o $@
 
 # these call the back ends' own functions, which the library hides
-backendtests := arraysforms arraysbackends tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor cycle \
-                interface hopsmgbackends patchbackends boxmg veckokkos \
+backendtests := arraysforms arraysbackends tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor \
+                cycle interface hangingpatches hopsmgadaptive hopsmgbackends patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -61,6 +61,14 @@ static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TeamHang(const HopsHanging *h, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k)
+    HopsPatchHangElement(h->dim, h->box, h->J[0], mask[k], E + at[k] * PetscSqr((size_t)h->ne), 0, 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The host's stars, and their faults by shares of three members */
 static PetscErrorCode TeamStars(const HopsPatchVertices *m, HopsPatchStar star[], unsigned char faults[], HopsPatchFit fit[])
 {
@@ -219,6 +227,7 @@ static inline PetscErrorCode TeamRegister(void)
   ops                 = HopsPatchSetUpHost;
   ops.Models          = TeamModels;
   ops.Elements        = TeamElements;
+  ops.Hang            = TeamHang;
   ops.Stars           = TeamStars;
   ops.Lists           = TeamLists;
   ops.Condense        = TeamCondense;
@@ -228,6 +237,7 @@ static inline PetscErrorCode TeamRegister(void)
   team.OperatorCreate = ToyCreate;
   team.PatchCreate    = TeamPatchCreate;
   team.patches        = &ops;
+  team.hanging        = PETSC_FALSE; /* the toy has what hangs behind the L-vector */
   PetscCall(HopsBackendRegister(&team));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

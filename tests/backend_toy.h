@@ -6,6 +6,7 @@
 typedef struct {
   struct _HopsOperator head; /* comes first: its table is what callers use */
   HopsSpace            sp;
+  const int           *restr; /* [cell][entry]: what a cell's entries are; of its own, behind the L-vector's, where nodes hang */
   const HopsBasis     *basis;
   HopsBasis            geom;
   PetscBool            derivative, mass;
@@ -85,7 +86,7 @@ static PetscErrorCode ToyCells(Toy k, PetscBool diagonal, PetscInt c0, PetscInt 
 
   PetscFunctionBegin;
   for (PetscInt j = c0 * ne; j < c1 * ne; j += diagonal ? 1 : ne) {
-    const int *l = k->sp->restr + j / ne * ne;
+    const int *l = k->restr + j / ne * ne;
 
     for (PetscInt i = 0; i < ne; ++i) in[i] = diagonal ? i == j % ne : (l[i] < nT ? x[l[i]] : xg[l[i] - nT]);
     PetscCall(ToyCell(k, j / ne, in, out));
@@ -128,9 +129,10 @@ static const HopsOperatorOps ToyOps = {.SetUp = ToySetUp, .Apply = ToyApply, .Di
 
 static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
-  HopsSpace      sp  = form->space;
-  const PetscInt dim = sp->dim, P = basis->P, Q = basis->Q, nq = HopsPower(Q, dim), nm = HopsPower(PetscMax(P, Q), dim);
-  Toy            k;
+  HopsSpace        sp = form->space;
+  const PetscReal *X;
+  const PetscInt   dim = sp->dim, P = basis->P, Q = basis->Q, nq = HopsPower(Q, dim), nm = HopsPower(PetscMax(P, Q), dim);
+  Toy              k;
 
   PetscFunctionBegin;
   if (sp->family != HOPS_H1) { /* of the host, whose functions its kernel brings with it */
@@ -144,6 +146,7 @@ static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOpera
   k->basis      = basis;
   k->derivative = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE;
   k->mass       = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsSpaceGetBackendCells(sp, &k->restr, &X));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &k->geom));
   PetscCall(PetscMalloc2(sp->ncells * nq * dim * dim, &k->G, sp->ncells * nq, &k->m));
   PetscCall(PetscMalloc6(P * Q, &k->Bt, P * Q, &k->Dt, nm, &k->u, nm, &k->v, 2 * sp->ne, &k->w, 2 * nm, &k->work));

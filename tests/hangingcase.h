@@ -115,3 +115,24 @@ static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* A Robin term on the boundary where the first direction begins; in 3D its facets may hang */
+static inline PetscErrorCode HangAddRobin(const HangMesh *m, const HangArrays *a, Mat A, HopsCoefficient c)
+{
+  PetscInt n = 0, *cells, *faces;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(a->nc, &cells, a->nc, &faces));
+  for (PetscInt k = 0; k < a->nc; ++k) {
+    const HangCell *x = m->cell + a->first + k;
+
+    if (x->a[0]) continue;
+    cells[n] = k;
+    for (PetscInt d = 0; d < m->dim; ++d)
+      if (x->perm[d] == 0) faces[n] = 2 * d + x->flip[d];
+    ++n;
+  }
+  PetscCall(MatPAAddRobin(A, n, cells, faces, c));
+  PetscCall(PetscFree2(cells, faces));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -5,85 +5,8 @@ static char help[] = "PCHOPSMG where nodes hang: maps between spaces on adaptive
   -curved: cells are\n\
   -wrong <half|edge>: what the maps are compared with is made wrong, which must be noticed\n\n";
 
-#include "hangingcase.h"
-#include "../tutorials/octreeadapt.h"
-
-#define LEVELS 16
-
-/* A hierarchy, coarsest first: meshes by global coarsening, spaces on them */
-typedef struct {
-  PetscInt   n;
-  HangMesh   mesh[LEVELS];
-  HangArrays a[LEVELS];
-  HopsSpace  space[LEVELS];
-} Hierarchy;
-
-/* Children have their parents' directions, so these are those of the roots */
-static void TurnRoots(HangMesh *m)
-{
-  for (PetscInt c = 0; c < m->n; ++c) {
-    HangCell      *x       = m->cell + c;
-    const PetscInt root[3] = {x->a[0] >> x->level, x->a[1] >> x->level, x->a[2] >> x->level};
-
-    HangTurn(m, x, 7 + 31 * (PetscInt)HangIndex(m, 0, root));
-  }
-}
-
-static PetscErrorCode Tell(Hierarchy *h, PetscInt l)
-{
-  PetscInt n = 0, *relations;
-
-  PetscFunctionBeginUser;
-  PetscCall(HangRelations(&h->mesh[l - 1], &h->mesh[l], h->a[l].first, h->a[l].nc, &n, &relations));
-  PetscCall(HopsSpaceSetCoarse(h->space[l], h->space[l - 1], n, relations));
-  PetscCall(PetscFree(relations));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* At most so many meshes, from the finest one down until nothing is left to coarsen, or twice the same one;
-   orders[2]: of the finest space and of those below */
-static PetscErrorCode Create(HangMesh *finest, PetscInt most, PetscBool same, const PetscInt orders[2],
-                             PetscBool (*essential)(PetscInt, const PetscReal[]), PetscInt empty, Hierarchy *h)
-{
-  PetscBool turned = PETSC_FALSE, curved = PETSC_FALSE;
-  HangMesh  meshes[LEVELS];
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-turned", &turned, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
-  *h        = (Hierarchy){.n = 1};
-  meshes[0] = *finest;
-  while (h->n < PetscMin(most, LEVELS)) {
-    if (same) {
-      PetscCall(HangCopy(finest, &meshes[h->n]));
-      PetscCall(HangList(&meshes[h->n], PETSC_FALSE));
-    } else PetscCall(HangCoarsen(&meshes[h->n - 1], &meshes[h->n]));
-    if (!same && meshes[h->n].n == meshes[h->n - 1].n) {
-      PetscCall(HangDestroy(&meshes[h->n]));
-      break;
-    }
-    ++h->n;
-  }
-  for (PetscInt l = 0; l < h->n; ++l) {
-    h->mesh[l] = meshes[h->n - 1 - l];
-    if (turned) TurnRoots(&h->mesh[l]);
-    PetscCall(HangArraysCreate(&h->mesh[l], orders[l < h->n - 1], curved ? HangQuadratic : NULL, essential, empty, &h->a[l]));
-    PetscCall(HangSpace(&h->mesh[l], orders[l < h->n - 1], &h->a[l], &h->space[l]));
-    if (l) PetscCall(Tell(h, l));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Destroy(Hierarchy *h)
-{
-  PetscFunctionBeginUser;
-  for (PetscInt l = 0; l < h->n; ++l) {
-    PetscCall(HopsSpaceDestroy(&h->space[l]));
-    PetscCall(HangArraysDestroy(&h->a[l]));
-    PetscCall(HangDestroy(&h->mesh[l]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "backend_team.h"
+#include "hanginghierarchy.h"
 
 static PetscErrorCode Say(const char name[], PetscReal error, PetscReal most)
 {
@@ -95,7 +18,7 @@ static PetscErrorCode Say(const char name[], PetscReal error, PetscReal most)
 
 /* e: what all cells of a level have at their nodes, of the vector x, by constraints found by location of
    points */
-static PetscErrorCode Elements(Hierarchy *h, PetscInt l, PetscInt order, HangMutation wrong, Vec x, Vec *e)
+static PetscErrorCode Elements(HangHierarchy *h, PetscInt l, PetscInt order, HangMutation wrong, Vec x, Vec *e)
 {
   PetscInt *all;
   Vec       mine;
@@ -143,7 +66,7 @@ static PetscReal ValueAt(const HangMesh *m, const HangCell *K, const HangLayout 
 }
 
 /* The largest difference of y, on the cells of level 1, from x of level 0 at their nodes */
-static PetscErrorCode Compare(Hierarchy *h, const PetscInt orders[2], HangMutation wrong, Vec x, Vec y, PetscReal *most)
+static PetscErrorCode Compare(HangHierarchy *h, const PetscInt orders[2], HangMutation wrong, Vec x, Vec y, PetscReal *most)
 {
   const HangMutation none   = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
   const HangMesh    *coarse = &h->mesh[0], *fine = &h->mesh[1];
@@ -218,7 +141,7 @@ static PetscErrorCode Operator(HopsSpace space, Mat *A)
 }
 
 /* P^T A P = A of the coarse space, but for its identity rows: boxes are affine, and quadrature is exact */
-static PetscErrorCode Galerkin(Hierarchy *h, Mat P, Vec x, Vec y, PetscReal *error)
+static PetscErrorCode Galerkin(HangHierarchy *h, Mat P, Vec x, Vec y, PetscReal *error)
 {
   Mat       A[2];
   Vec       z, w, v;
@@ -286,7 +209,7 @@ static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscInt nc, Petsc
 }
 
 /* The space of lower order that hops numbers: from it comes the same y as from that of arrays */
-static PetscErrorCode Lower(Hierarchy *h, PetscInt order, Vec y)
+static PetscErrorCode Lower(HangHierarchy *h, PetscInt order, Vec y)
 {
   HopsSpace low;
   PetscInt  N;
@@ -314,15 +237,15 @@ static PetscErrorCode Lower(Hierarchy *h, PetscInt order, Vec y)
 
 static PetscErrorCode Maps(PetscInt empty)
 {
-  char         text[16]  = "";
-  PetscInt     orders[2] = {2, -1};
-  PetscBool    some = PETSC_FALSE, same = PETSC_FALSE;
-  HangMutation wrong = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
-  PetscReal    error;
-  HangMesh     mesh;
-  Hierarchy    h;
-  Mat          P;
-  Vec          x, y;
+  char          text[16]  = "";
+  PetscInt      orders[2] = {2, -1};
+  PetscBool     some = PETSC_FALSE, same = PETSC_FALSE;
+  HangMutation  wrong = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscReal     error;
+  HangMesh      mesh;
+  HangHierarchy h;
+  Mat           P;
+  Vec           x, y;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &orders[0], NULL));
@@ -334,7 +257,7 @@ static PetscErrorCode Maps(PetscInt empty)
   if (text[0] == 'h') wrong.half = PETSC_TRUE;
   if (text[0] == 'e') wrong.edge = PETSC_TRUE;
   PetscCall(HangCreateFromOptions(&mesh));
-  PetscCall(Create(&mesh, 2, same, orders, some ? HangWall : NULL, empty, &h));
+  PetscCall(HangHierarchyCreate(&mesh, 2, same, orders, some ? HangWall : NULL, empty, &h));
   PetscCall(MatCreateHopsInterp(h.space[0], h.space[1], &P));
   PetscCall(MatCreateVecs(P, &x, &y));
   PetscCall(HopsSpaceInterpolate(h.space[0], Wave, NULL, x));
@@ -351,14 +274,14 @@ static PetscErrorCode Maps(PetscInt empty)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&P));
-  PetscCall(Destroy(&h));
+  PetscCall(HangHierarchyDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- Operators of all levels ---- */
 
 /* values of a coefficient by cell, q = 0, or at q points per direction */
-static PetscErrorCode Given(Hierarchy *h, HopsSpace space, PetscInt q, HopsCoefficient *c)
+static PetscErrorCode Given(HangHierarchy *h, HopsSpace space, PetscInt q, HopsCoefficient *c)
 {
   const HangMesh *m  = &h->mesh[h->n - 1];
   const PetscInt  nc = h->a[h->n - 1].nc, nq = q ? PetscPowInt(q, m->dim) : 1;
@@ -379,30 +302,8 @@ static PetscErrorCode Given(Hierarchy *h, HopsSpace space, PetscInt q, HopsCoeff
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The boundary where the first direction begins; in 3D its facets may hang */
-static PetscErrorCode AddRobin(Hierarchy *h, Mat A, HopsCoefficient c)
-{
-  const HangMesh *m = &h->mesh[h->n - 1];
-  PetscInt        n = 0, *cells, *faces;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(h->a[h->n - 1].nc, &cells, h->a[h->n - 1].nc, &faces));
-  for (PetscInt k = 0; k < h->a[h->n - 1].nc; ++k) {
-    const HangCell *x = m->cell + h->a[h->n - 1].first + k;
-
-    if (x->a[0]) continue;
-    cells[n] = k;
-    for (PetscInt d = 0; d < m->dim; ++d)
-      if (x->perm[d] == 0) faces[n] = 2 * d + x->flip[d];
-    ++n;
-  }
-  PetscCall(MatPAAddRobin(A, n, cells, faces, c));
-  PetscCall(PetscFree2(cells, faces));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* On each level P^T A P = A of the next one, on vectors that are zero where essential */
-static PetscErrorCode Products(Hierarchy *h, PC pc, PetscReal *most)
+static PetscErrorCode Products(HangHierarchy *h, PC pc, PetscReal *most)
 {
   *most = 0.0;
   for (PetscInt l = h->n - 1; l > 0; --l) {
@@ -439,7 +340,7 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   char            kind[16]  = "function";
   PetscReal       error;
   HangMesh        mesh;
-  Hierarchy       h;
+  HangHierarchy   h;
   HopsCoefficient c;
   Mat             A;
   PC              pc;
@@ -447,14 +348,14 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-kind", kind, sizeof(kind), NULL));
   PetscCall(HangCreateFromOptions(&mesh));
-  PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangWall, empty, &h));
+  PetscCall(HangHierarchyCreate(&mesh, HANG_MESHES, PETSC_FALSE, orders, HangWall, empty, &h));
   if (kind[0] == 'f') PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, NULL, &c));
   else PetscCall(Given(&h, h.space[h.n - 1], kind[0] == 'q' ? order + 2 : 0, &c));
   PetscCall(MatCreatePA(h.space[h.n - 1], &A));
   PetscCall(MatPASetQuadrature(A, order + 2, PETSC_FALSE));
   PetscCall(MatPASetDiffusion(A, c));
   PetscCall(MatPASetMass(A, c));
-  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(AddRobin(&h, A, c));
+  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(HangAddRobin(&h.mesh[h.n - 1], &h.a[h.n - 1], A, c));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCHOPSMG));
@@ -465,7 +366,7 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   PetscCall(Say("operators of all levels", error, 1e-12));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
-  PetscCall(Destroy(&h));
+  PetscCall(HangHierarchyDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -552,7 +453,7 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt order, PetscInt finest, 
   PetscInt       most    = 12;
   PetscBool      numbers = PETSC_FALSE;
   HangMesh       mesh;
-  Hierarchy      h;
+  HangHierarchy  h;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
@@ -560,9 +461,9 @@ static PetscErrorCode SolveLayer(PetscInt dim, PetscInt order, PetscInt finest, 
   PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &mesh));
   PetscCall(HangAdapt(&mesh, 0, finest, 0.0, HangLayer));
   PetscCall(HangList(&mesh, PETSC_FALSE));
-  PetscCall(Create(&mesh, LEVELS, PETSC_FALSE, orders, HangEverywhere, empty, &h));
+  PetscCall(HangHierarchyCreate(&mesh, HANG_MESHES, PETSC_FALSE, orders, HangEverywhere, empty, &h));
   PetscCall(SolveOn(h.space[h.n - 1], &h.a[h.n - 1], most, numbers));
-  PetscCall(Destroy(&h));
+  PetscCall(HangHierarchyDestroy(&h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -572,6 +473,7 @@ int main(int argc, char **argv)
   PetscInt dim = 2, order = 2, finest = 3, empty = -1;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TeamRegister());
   PetscCall(HangSetBackend());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
@@ -702,32 +604,45 @@ int main(int argc, char **argv)
     # the bar of patches: 8
     test:
       suffix: solve_patches
-      requires: host
       nsize: {{1 3}}
       args: -what solve -dim 2 -order {{2 4}} -finest {{3 5}} -most 8 \
             -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
       suffix: solve_patches_3d
-      requires: host
       nsize: {{1 4}}
       args: -what solve -dim 3 -order {{2 3}} -finest 2 -curved -most 8 \
             -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
       suffix: solve_patches_kinds
-      requires: host
       nsize: {{1 3}}
       args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9 \
             -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_pc_patchfd_patch {{vertex element}}
 
     test:
       suffix: solve_patches_restricted
-      requires: host
       nsize: {{1 3}}
       args: -what solve -dim {{2 3}} -order 3 -finest 2 -turned -most 9 -ksp_type fgmres \
             -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd \
             -mg_levels_pc_patchfd_type restricted
+
+    test:
+      suffix: solve_patches_backends
+      nsize: {{1 3}}
+      args: -what solve -dim {{2 3}} -order 2 -finest 3 -turned -most 8 -backends host,team \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
+
+    test:
+      suffix: solve_single
+      nsize: {{1 3}}
+      args: -what solve -dim {{2 3}} -order 3 -finest 3 -turned -pc_hopsmg_precision single -backends host,base
+
+    test:
+      suffix: solve_single_patches
+      nsize: {{1 2 4}}
+      args: -what solve -dim {{2 3}} -order 2 -finest 3 -turned -most 8 -pc_hopsmg_precision single -backends host,base \
+            -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type patchfd
 
     test:
       suffix: solve_empty

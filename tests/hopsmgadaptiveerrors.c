@@ -124,7 +124,8 @@ static PetscErrorCode Spaces(PetscInt dim)
   PetscCall(HangRelations(&m[0], &m[1], a[1].first, a[1].nc, &n, &r));
   PetscCall(HopsSpaceSetCoarse(sp[1], sp[0], n, r));
   PetscCall(PetscFree(r));
-  PetscCall(Expect("single precision", sp[1], "-pc_hopsmg_precision single", "-pc_hopsmg_precision double"));
+  PetscCall(Expect("single precision", sp[1], "-pc_hopsmg_precision single -pc_mg_cycle_type w", "-pc_hopsmg_precision double"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_cycle_type"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_precision"));
   PetscCall(Expect("small patches alone", sp[1], "-mg_levels_pc_type patchfd -mg_levels_pc_patchfd_dense_max 1",
                    "hanging nodes|-pc_patchfd_dense_max|jacobi"));

@@ -54,37 +54,19 @@ PetscErrorCode HopsHangingDestroy(HopsHanging *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Apply(const HopsHanging *h, const HopsHangingBox *x, unsigned mask, PetscBool transpose, PetscReal u[])
-{
-  int       start[2 * 65], step;
-  PetscReal v[65];
-
-  for (int i = 0; i < h->dim; i++) {
-    const int        a = transpose ? h->dim - 1 - i : i, n = HopsHangingLines(h->dim, x, mask, a, start), P = x->n[a];
-    const PetscReal *J = h->J[x->open >> a & 1];
-
-    for (int l = 0; l < n; l++) {
-      PetscReal *y    = u + HopsHangingLine(x, mask, a, start[l], &step);
-      PetscBool  some = PETSC_FALSE;
-
-      for (int m = 0; m < P; m++) some = some || y[m * step] != 0.0 ? PETSC_TRUE : PETSC_FALSE;
-      for (int m = 0; m < P && some; m++) { /* of a unit vector most lines are zero */
-        v[m] = 0.0;
-        for (int k = 0; k < P; k++) v[m] += (transpose ? J[k * P + m] : J[m * P + k]) * y[k * step];
-      }
-      for (int m = 0; m < P && some; m++) y[m * step] = v[m];
-    }
-  }
-}
-
 void HopsHangingApply(const HopsHanging *h, unsigned mask, PetscBool transpose, PetscReal u[])
 {
-  for (int c = 0; mask && c < h->nc; c++) Apply(h, h->box + c, mask, transpose, u + h->off[c]);
+  for (int c = 0; mask && c < h->nc; c++)
+    for (int i = 0; i < h->dim; i++) {
+      const int a = transpose ? h->dim - 1 - i : i;
+
+      HopsHangingAlong(h->dim, h->box + c, h->J[h->box[c].open >> a & 1], mask, a, transpose ? 1 : 0, u + h->off[c], 1);
+    }
 }
 
 int HopsHangingNodes(const HopsHanging *h, unsigned mask, PetscBool on[])
 {
-  int start[2 * 65], step, sum = 0;
+  int start[2 * HOPS_HANGING_MOST], step, sum = 0;
 
   for (int i = 0; i < h->ne; i++) on[i] = PETSC_FALSE;
   for (int k = 0; k < h->nc * h->dim; k++) {
@@ -106,7 +88,7 @@ int HopsHangingNodes(const HopsHanging *h, unsigned mask, PetscBool on[])
 
 PetscBool HopsHangingIsOwn(const HopsHanging *h, unsigned mask, int node)
 {
-  int start[2 * 65], step;
+  int start[2 * HOPS_HANGING_MOST], step;
 
   for (int a = 0; a < h->dim; a++) {
     const int n = HopsHangingLines(h->dim, h->box, mask, a, start);

@@ -233,11 +233,6 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscBool     *want, any = opt->element;
 
   PetscFunctionBegin;
-  if (sp->backend->patches)
-    PetscCall(
-      HopsSpaceCheckConforming(sp, "Patches of a back end that sets them up itself",
-                               "have patches on the host alone: use -hops_backend host, -pc_type lor, or Jacobi as a smoother "
-                               "(-mg_levels_pc_type jacobi)"));
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
   pt->space  = sp;

@@ -1,4 +1,5 @@
-/* What the host computes of stars and cells, one after the other, where a back end has no kernels for it. */
+/* What the host computes of stars, cells and matrices, one after the other, where a back end has no kernels
+   for it. */
 #include <hops/private/hopspatchimpl.h>
 
 static PetscErrorCode Corners(const HopsPatchNodes *m, const PetscInt corner[], PetscInt n, int number[])
@@ -66,8 +67,22 @@ static PetscErrorCode Positions(const HopsPatchMaps *m, PetscInt n, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsPatchSetUpOps HopsPatchSetUpHost =
-  {.Corners = Corners, .Lacks = Lacks, .Stars = Stars, .Uncovered = Uncovered, .Extents = Extents, .Positions = Positions};
+static PetscErrorCode Hang(const HopsHanging *h, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) HopsHangingElement(h, mask[k], E + at[k] * PetscSqr((size_t)h->ne));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsPatchSetUpOps HopsPatchSetUpHost = {.Corners   = Corners,
+                                              .Lacks     = Lacks,
+                                              .Stars     = Stars,
+                                              .Uncovered = Uncovered,
+                                              .Extents   = Extents,
+                                              .Positions = Positions,
+                                              .Hang      = Hang,
+                                              .Products  = HopsPatchesProductsHost,
+                                              .Invert    = HopsPatchesInvertHost};
 
 const HopsPatchSetUpOps *HopsPatchSetUpOf(HopsSpace sp)
 {

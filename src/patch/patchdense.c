@@ -53,7 +53,25 @@ static PetscErrorCode HostMatrix(HopsPatches pt, const HopsPatchCells *pc, Petsc
     for (PetscInt t = 0; t < pc->space->dim && HopsFormDerivative(pc->form); ++t) AddProduct(pt, t, d->d[t], E);
     if (d->m > 0.0) AddProduct(pt, -1, d->m, E);
   }
-  if (pc->space->hanging) HopsHangingElement(&pc->hanging, pc->hang[c], E);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those with hanging nodes become what the cells list */
+static PetscErrorCode HangMatrices(const HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  PetscInt        m = 0, *at;
+  unsigned short *mask;
+
+  PetscFunctionBegin;
+  if (!pc->space->hanging) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &at, n, &mask));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (!pc->hang[cells[k]]) continue;
+    at[m]     = k;
+    mask[m++] = pc->hang[cells[k]];
+  }
+  PetscCall((*HopsPatchSetUpOf(pc->space)->Hang)(&pc->hanging, m, at, mask, E));
+  PetscCall(PetscFree2(at, mask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,20 +85,20 @@ static PetscErrorCode OwnMatrices(HopsPatches pt, HopsPatchCells *pc, PetscInt n
 
   PetscFunctionBegin;
   PetscCall(MarkFaces(pc, &marked));
-  if (!be->patches) {
+  if (!be->patches)
     for (PetscInt k = 0; k < n; ++k) PetscCall(HostMatrix(pt, pc, cells[k], marked[cells[k]], E + k * n2));
-    PetscCall(PetscFree(marked));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  else {
+    if (!pc->op) PetscCall(HopsPatchCellsOperator(pc, pc->basis, &pc->op));
+    PetscCall((*be->patches->Elements)(pc->op, pc->basis, n, cells, E));
+    PetscCall(PetscMalloc1(n2, &M));
+    for (PetscInt k = 0; k < n; ++k) {
+      if (!marked[cells[k]]) continue;
+      PetscCall(HopsFormElementMatrices(pc->form, pc->basis, 1, cells + k, M));
+      PetscCall((*be->memory->Copy)(NULL, E + k * n2, M, n2 * sizeof(PetscReal), HOPS_COPY_IN));
+    }
+    PetscCall(PetscFree(M));
   }
-  if (!pc->op) PetscCall(HopsPatchCellsOperator(pc, pc->basis, &pc->op));
-  PetscCall((*be->patches->Elements)(pc->op, pc->basis, n, cells, E));
-  PetscCall(PetscMalloc1(n2, &M));
-  for (PetscInt k = 0; k < n; ++k) {
-    if (!marked[cells[k]]) continue;
-    PetscCall(HopsFormElementMatrices(pc->form, pc->basis, 1, cells + k, M));
-    PetscCall((*be->memory->Copy)(NULL, E + k * n2, M, n2 * sizeof(PetscReal), HOPS_COPY_IN));
-  }
-  PetscCall(PetscFree(M));
+  PetscCall(HangMatrices(pc, n, cells, E));
   PetscCall(PetscFree(marked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,54 +170,86 @@ static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after; `have`: on the host */
+/* What m says of the patches which[n], which ascend, in place of all */
+typedef struct {
+  PetscInt *start, *size, *cstart, *cells, *which;
+  size_t   *offset;
+  int      *cell;
+} Arrays;
+
+static void Keep(HopsPatches pt, const PetscInt dense[], PetscInt n, Arrays *a)
+{
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt w = a->which[k], from = a->cstart[w], nc = a->cstart[w + 1] - from;
+
+    a->start[k]  = a->start[w];
+    a->size[k]   = a->size[w];
+    a->offset[k] = pt->dense[dense[w]];
+    for (PetscInt c = 0; c < nc; ++c) a->cell[a->cstart[k] + c] = a->cell[from + c];
+    a->cstart[k + 1] = a->cstart[k] + nc; /* k <= w: read before, or the same */
+  }
+}
+
+/* Which cells the patches dense[nd] have; where[] has -1 for all cells, before and after */
+static void TouchedCells(HopsPatches pt, PetscInt nd, const PetscInt dense[], int where[], PetscInt *ncells, Arrays *a)
+{
+  PetscInt nc = 0, n = 0;
+
+  for (PetscInt k = 0; k < nd; ++k) {
+    const PetscInt *touch = pt->touch + pt->touchstart[dense[k]];
+
+    a->which[k]  = k;
+    a->start[k]  = pt->start[dense[k]];
+    a->size[k]   = pt->start[dense[k] + 1] - a->start[k];
+    a->cstart[k] = nc;
+    for (PetscInt c = 0; c < pt->touchstart[dense[k] + 1] - pt->touchstart[dense[k]]; ++c) {
+      const PetscInt i = touch[c];
+
+      if (where[i] < 0) {
+        where[i]      = (int)n;
+        a->cells[n++] = i;
+      }
+      a->cell[nc++] = where[i];
+    }
+  }
+  a->cstart[nd] = nc;
+  for (PetscInt c = 0; c < n; ++c) where[a->cells[c]] = -1;
+  *ncells = n;
+}
+
+/* Inverts the patches dense[nd]; have: where those with equal matrices share an inverse */
 static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[],
                                  HopsPatchInverses have)
 {
   const HopsBackendOps *be = pt->space->backend;
   HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn, .nodes = pc->bnodes, .list = pt->idx};
-  PetscInt             *start, *size, *cstart, *used, nc = 0, bad;
-  size_t               *offset;
-  int                  *cell;
+  PetscInt              nc = 0, nfresh, bad;
+  Arrays                a;
   PetscReal            *E;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(nd, &start, nd, &size, nd + 1, &cstart, nd, &offset));
-  for (PetscInt k = 0; k < nd; ++k) {
-    start[k]  = pt->start[dense[k]];
-    size[k]   = pt->start[dense[k] + 1] - start[k];
-    offset[k] = pt->dense[dense[k]];
-    cstart[k] = nc;
-    nc += pt->touchstart[dense[k] + 1] - pt->touchstart[dense[k]];
-  }
-  cstart[nd] = nc;
-  PetscCall(PetscMalloc2(nc, &cell, nc, &used));
-  for (PetscInt k = 0; k < nd; ++k)
-    for (PetscInt c = cstart[k]; c < cstart[k + 1]; ++c) {
-      const PetscInt i = pt->touch[pt->touchstart[dense[k]] + c - cstart[k]];
-
-      if (where[i] < 0) {
-        where[i]         = (int)m.ncells;
-        used[m.ncells++] = i;
-      }
-      cell[c] = where[i];
-    }
-  if (have)
-    for (PetscInt k = 0; k < nd; ++k) PetscCall(HopsPatchCellsArrange(pc, used, cstart[k + 1] - cstart[k], cell + cstart[k]));
-  for (PetscInt c = 0; c < m.ncells; ++c) where[used[c]] = -1;
+  for (PetscInt k = 0; k < nd; ++k) nc += pt->touchstart[dense[k] + 1] - pt->touchstart[dense[k]];
+  PetscCall(PetscMalloc7(nd, &a.start, nd, &a.size, nd + 1, &a.cstart, nd, &a.offset, nd, &a.which, nc, &a.cell, nc, &a.cells));
+  TouchedCells(pt, nd, dense, where, &m.ncells, &a);
+  m.start  = a.start;
+  m.size   = a.size;
+  m.cstart = a.cstart;
+  m.cells  = a.cells;
+  m.cell   = a.cell;
+  m.offset = a.offset;
   PetscCall((*be->memory->Malloc)(m.ncells * PetscSqr((size_t)pc->nn) * sizeof(PetscReal), (void **)&E));
-  PetscCall(ElementMatrices(pt, pc, m.ncells, used, E));
-  m.start  = start;
-  m.size   = size;
-  m.cstart = cstart;
-  m.cells  = used;
-  m.cell   = cell;
-  m.offset = offset;
-  m.E      = E;
-  if (have) PetscCall(HopsPatchesInvertHost(pt, &m, dense, have, &bad));
-  else PetscCall((*be->patches->Invert)(&m, pt->inv, &bad));
+  PetscCall(ElementMatrices(pt, pc, m.ncells, a.cells, E));
+  m.E = E;
+  if (have) {
+    for (PetscInt k = 0; k < nd; ++k)
+      PetscCall(HopsPatchCellsArrange(pc, a.cells, a.cstart[k + 1] - a.cstart[k], a.cell + a.cstart[k]));
+    PetscCall(HopsPatchInversesFind(pt, pc, &m, dense, have, &nfresh, a.which));
+    m.n = nfresh;
+  }
+  Keep(pt, dense, m.n, &a);
+  PetscCall((*HopsPatchSetUpOf(pt->space)->Invert)(&m, pt->inv, &bad));
   if (bad >= 0) {
-    const PetscInt j = dense[bad];
+    const PetscInt j = dense[a.which[bad]];
 
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
             "The operator's matrix on the patch of %s %" PetscInt_FMT
@@ -208,8 +258,7 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
             pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
   }
   PetscCall((*be->memory->Free)((void **)&E));
-  PetscCall(PetscFree2(cell, used));
-  PetscCall(PetscFree4(start, size, cstart, offset));
+  PetscCall(PetscFree7(a.start, a.size, a.cstart, a.offset, a.which, a.cell, a.cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,6 +269,8 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
   PetscInt         *dense, *round, rounds = 0, all, nd = 0;
   int              *where;
   HopsPatchInverses have = NULL;
+  /* devices invert faster than the process compares; but where nodes hang there are many */
+  const PetscBool share = !pt->space->backend->patches || pt->space->hanging ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsPatchEvent.invert, 0, 0, 0, 0));
@@ -246,8 +297,8 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
   PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
   /* where nodes hang few are distinct: room grows with them */
-  if (pt->space->backend->patches || !pt->space->hanging) PetscCall(Reserve(pt, nd, dense));
-  if (!pt->space->backend->patches) PetscCall(HopsPatchInversesCreate(pt, &have));
+  if (!pt->space->hanging) PetscCall(Reserve(pt, nd, dense));
+  if (share) PetscCall(HopsPatchInversesCreate(pt, &have));
   for (PetscInt r = 0; r < all; ++r) {
     const PetscInt first = r < rounds ? round[r] : nd, last = r + 1 < rounds ? round[r + 1] : nd;
 

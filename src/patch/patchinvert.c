@@ -1,7 +1,8 @@
 /*
-  Inverses of patches' matrices on the host, by LAPACK. Adaptive meshes have few kinds of stars, and many of
-  each: patches with equal matrices share an inverse. For that the unknowns of a patch are put into an order
-  that depends on the star alone, as its cells meet them, cells by their places.
+  Inverses of patches' matrices. Adaptive meshes have few kinds of stars, and many of each: patches with equal
+  matrices share an inverse. Their unknowns are put into an order that depends on the star alone, as its cells
+  meet them, cells by their places. Then matrices are equal that have the same product with a vector without
+  symmetries, and none is made for that.
 */
 #include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopspleximpl.h>
@@ -9,16 +10,22 @@
 
 /* Distinct inverses; places are found by keys, in a table that is a quarter full at most */
 struct _HopsPatchInverses {
-  PetscInt    n, size, *place; /* place[size]: number in the next ones, -1 */
-  PetscInt   *order, *offset;  /* [n] of the matrix; where it begins in inv */
-  PetscInt64 *key;
-  PetscInt64  most; /* entries that there is room for */
+  PetscInt    n, size, *place;        /* place[size]: number in the next ones, -1 */
+  PetscInt   *order, *offset, *first; /* [n] of the matrix; where the inverse begins in inv; and in the next two */
+  int        *met;                    /* the unknowns of the patch whose inverse it is, as its cells meet them */
+  PetscReal  *t;                      /* the product, in this order */
+  PetscInt    nmet, mmet;
+  PetscInt64 *key, most; /* [n]; entries that there is room for */
+  int        *at;        /* [nP] -1, but for the patch that is worked on */
+  PetscBool   moved;     /* lists were put into another order */
 };
 
 PetscErrorCode HopsPatchInversesCreate(HopsPatches pt, HopsPatchInverses *have)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(have));
+  PetscCall(PetscMalloc1(pt->nP, &(*have)->at));
+  for (PetscInt i = 0; i < pt->nP; ++i) (*have)->at[i] = -1;
   (*have)->most = pt->ninv;
   pt->ninv      = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -26,13 +33,20 @@ PetscErrorCode HopsPatchInversesCreate(HopsPatches pt, HopsPatchInverses *have)
 
 PetscErrorCode HopsPatchInversesDestroy(HopsPatches pt, HopsPatchInverses *have)
 {
+  const HopsBackendOps *be = pt->space->backend;
+
   PetscFunctionBegin;
   if (!*have) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pt->space, "%" PetscInt_FMT " distinct inverses of %" PetscInt_FMT " entries\n", (*have)->n, pt->ninv));
+  if ((*have)->moved && pt->hidx) PetscCall((*be->memory->Copy)(NULL, pt->idx, pt->hidx, pt->nent * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree((*have)->place));
   PetscCall(PetscFree((*have)->order));
   PetscCall(PetscFree((*have)->offset));
+  PetscCall(PetscFree((*have)->first));
   PetscCall(PetscFree((*have)->key));
+  PetscCall(PetscFree((*have)->met));
+  PetscCall(PetscFree((*have)->t));
+  PetscCall(PetscFree((*have)->at));
   PetscCall(PetscFree(*have));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,69 +67,27 @@ static PetscErrorCode Grow(HopsPatchInverses have)
   PetscCall(PetscRealloc(have->size * sizeof(PetscInt), &have->place));
   PetscCall(PetscRealloc(have->size / 4 * sizeof(PetscInt), &have->order));
   PetscCall(PetscRealloc(have->size / 4 * sizeof(PetscInt), &have->offset));
-  PetscCall(PetscRealloc(have->size / 4 * sizeof(PetscInt64), &have->key));
+  PetscCall(PetscRealloc(have->size / 4 * sizeof(PetscInt), &have->first));
+  PetscCall(PetscRealloc(have->size / 4 * sizeof(*have->key), &have->key));
   for (PetscInt s = 0; s < have->size; ++s) have->place[s] = -1;
   for (PetscInt i = 0; i < have->n; ++i) have->place[Place(have, have->key[i])] = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the inverse of n unknowns more */
-static PetscErrorCode Reserve(HopsPatches pt, PetscInt n, HopsPatchInverses have)
+/* Room in inv[] for what there will be */
+static PetscErrorCode Reserve(HopsPatches pt, PetscInt before, HopsPatchInverses have)
 {
   const HopsMemoryOps *memory = pt->space->backend->memory;
-  const PetscInt64     total  = pt->ninv + PetscSqr((PetscInt64)n);
   PetscReal           *inv;
 
   PetscFunctionBegin;
-  PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inverses of dense patches take more than %" PetscInt_FMT
-             " entries: lower -pc_patchfd_dense_max, or use more ranks",
-             PETSC_INT_MAX);
-  if (total <= have->most) PetscFunctionReturn(PETSC_SUCCESS);
-  have->most = PetscMax(total, have->most + have->most / 2);
+  if (pt->ninv <= have->most) PetscFunctionReturn(PETSC_SUCCESS);
+  have->most = PetscMax((PetscInt64)pt->ninv, have->most + have->most / 2);
   PetscCall((*memory->Malloc)((size_t)have->most * sizeof(PetscReal), (void **)&inv));
-  PetscCall(PetscArraycpy(inv, pt->inv, pt->ninv));
+  if (before) PetscCall((*memory->Copy)(NULL, inv, pt->inv, before * sizeof(PetscReal), HOPS_COPY_WITHIN));
   PetscCall((*memory->Free)((void **)&pt->inv));
   pt->inv = inv;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A direction that no symmetry of a matrix has */
-static PetscReal Direction(PetscInt i)
-{
-  const PetscReal x = 0.6180339887498949 * (i + 1);
-
-  return 0.5 + x - PetscFloorReal(x);
-}
-
-/* Equal for matrices that differ by rounding errors, nearly always. t = A w for directions w */
-static PetscInt64 Key(PetscInt n, const PetscReal A[], PetscReal t[])
-{
-  PetscReal  form = 0.0, trace = 0.0;
-  PetscInt64 bits[3];
-
-  for (PetscInt i = 0; i < n; ++i) {
-    t[i] = 0.0;
-    for (PetscInt j = 0; j < n; ++j) t[i] += A[i * n + j] * Direction(j);
-    form += t[i] * Direction(i);
-    trace += A[i * n + i];
-  }
-  bits[0] = n;
-  bits[1] = HopsPatchBits(form);
-  bits[2] = HopsPatchBits(trace);
-  return HopsHashBits(sizeof(bits), bits, 0);
-}
-
-/* inv t = w? */
-static PetscBool Inverts(PetscInt n, const PetscReal inv[], const PetscReal t[])
-{
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscReal w = 0.0;
-
-    for (PetscInt j = 0; j < n; ++j) w += inv[i * n + j] * t[j];
-    if (!(PetscAbsReal(w - Direction(i)) <= 1e-9)) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
 }
 
 /* A becomes its inverse; *bad: it is not positive definite, and lost */
@@ -179,78 +151,191 @@ PetscErrorCode HopsPatchCellsArrange(const HopsPatchCells *pc, const PetscInt ce
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* order[]: the unknowns list[n] as the cells meet them */
-static void Order(const HopsPatchMatrices *m, PetscInt k, PetscInt n, const int list[], PetscBool seen[], PetscInt order[])
+/* A direction that no symmetry of a matrix has */
+static PetscReal Direction(PetscInt i)
 {
-  PetscInt found = 0;
+  const PetscReal x = 0.6180339887498949 * (i + 1);
 
-  for (PetscInt i = 0; i < n; ++i) seen[i] = PETSC_FALSE;
+  return 0.5 + x - PetscFloorReal(x);
+}
+
+/* order[]: the unknowns list[n] of patch k as its cells meet them */
+static void Order(const HopsPatchMatrices *m, PetscInt k, const HopsPatchNodes *nodes, const int list[], int at[], int order[])
+{
+  const int n     = (int)m->size[k];
+  int       found = 0;
+
+  for (int i = 0; i < n; ++i) at[list[i]] = i;
   for (PetscInt c = m->cstart[k]; c < m->cstart[k + 1]; ++c)
     for (int i = 0; i < m->nn; ++i) {
-      const int at = HopsPatchFind((int)n, list, HopsPatchCellEntry(&m->nodes, (int)m->cells[m->cell[c]], i));
+      int *to = at + HopsPatchCellEntry(nodes, (int)m->cells[m->cell[c]], i);
 
-      if (at < 0 || seen[at]) continue;
-      seen[at]       = PETSC_TRUE;
-      order[found++] = at;
+      if (*to >= 0) order[found++] = *to;
+      *to = -1;
     }
+  for (; found < n; ++found) order[found] = 0; /* twice there, on one periodic cell: the matrix is singular */
+}
+
+/* Equal for products t[n] that differ by rounding errors, nearly always; t is put into that order */
+static PetscInt64 Key(PetscInt n, const int order[], PetscReal t[], PetscReal work[])
+{
+  PetscReal  form = 0.0, square = 0.0;
+  PetscInt64 bits[3];
+
+  for (PetscInt i = 0; i < n; ++i) work[i] = t[order[i]];
+  for (PetscInt i = 0; i < n; ++i) {
+    t[i] = work[i];
+    form += t[i] * Direction(i);
+    square += t[i] * t[i];
+  }
+  bits[0] = n;
+  bits[1] = HopsPatchBits(form);
+  bits[2] = HopsPatchBits(square);
+  return HopsHashBits(sizeof(bits), bits, 0);
+}
+
+static PetscBool Same(PetscInt n, const PetscReal s[], const PetscReal t[])
+{
+  PetscReal most = 0.0;
+
+  for (PetscInt i = 0; i < n; ++i) most = PetscMax(most, PetscAbsReal(s[i]));
   for (PetscInt i = 0; i < n; ++i)
-    if (!seen[i]) order[found++] = i; /* twice in the list, on a periodic mesh of one cell: the matrix is singular */
+    if (!(PetscAbsReal(s[i] - t[i]) <= 1e-9 * PetscAbsReal(s[i]) + 1e-14 * most)) return PETSC_FALSE;
+  return PETSC_TRUE;
 }
 
-/* The lists of patch j, in that order */
-static void Permute(HopsPatches pt, PetscInt j, PetscInt n, const PetscInt order[], int work[])
+/* A new inverse, of patch j, at the place s; a matrix with the key of another one takes its place */
+static PetscErrorCode Add(HopsPatches pt, PetscInt j, PetscInt s, PetscInt64 key, const int order[], const PetscReal t[],
+                          HopsPatchInverses have)
 {
-  int *list = pt->idx + pt->start[j];
+  const PetscInt   n     = pt->start[j + 1] - pt->start[j];
+  const PetscInt64 total = pt->ninv + PetscSqr((PetscInt64)n);
 
-  for (PetscInt i = 0; i < n; ++i) work[i] = list[order[i]];
+  PetscFunctionBegin;
+  PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The inverses of dense patches take more than %" PetscInt_FMT
+             " entries: lower -pc_patchfd_dense_max, or use more ranks",
+             PETSC_INT_MAX);
+  if (have->nmet + n > have->mmet) {
+    have->mmet = PetscMax(have->nmet + n, 2 * have->mmet);
+    PetscCall(PetscRealloc(have->mmet * sizeof(int), &have->met));
+    PetscCall(PetscRealloc(have->mmet * sizeof(PetscReal), &have->t));
+  }
+  PetscCall(PetscArraycpy(have->met + have->nmet, order, n));
+  PetscCall(PetscArraycpy(have->t + have->nmet, t, n));
+  have->key[have->n]    = key;
+  have->order[have->n]  = n;
+  have->first[have->n]  = have->nmet;
+  have->offset[have->n] = pt->dense[j] = pt->ninv;
+  have->place[s]                       = have->n++;
+  have->nmet += n;
+  pt->ninv = (PetscInt)total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lists of patch j: what is met at first comes where the other patch has it */
+static void Permute(HopsPatches pt, PetscInt j, const int to[], const int from[], int list[], int work[])
+{
+  const PetscInt n    = pt->start[j + 1] - pt->start[j];
+  unsigned char *dist = pt->dist ? pt->dist + pt->start[j] : NULL;
+
+  for (PetscInt i = 0; i < n; ++i) work[to[i]] = list[from[i]];
   for (PetscInt i = 0; i < n; ++i) list[i] = work[i];
-  if (!pt->dist) return;
-  for (PetscInt i = 0; i < n; ++i) work[i] = pt->dist[pt->start[j] + order[i]];
-  for (PetscInt i = 0; i < n; ++i) pt->dist[pt->start[j] + i] = (unsigned char)work[i];
+  if (!dist) return;
+  for (PetscInt i = 0; i < n; ++i) work[to[i]] = dist[from[i]];
+  for (PetscInt i = 0; i < n; ++i) dist[i] = (unsigned char)work[i];
 }
 
-PetscErrorCode HopsPatchesInvertHost(HopsPatches pt, const HopsPatchMatrices *m, const PetscInt dense[], HopsPatchInverses have,
-                                     PetscInt *bad)
+/* Of all patches the orders, and products A w, w being that direction in this order */
+static PetscErrorCode Products(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchMatrices *m, const int idx[], int at[],
+                               int order[], PetscReal t[])
 {
-  PetscInt   nmax = 0, *order;
-  int       *row, *work;
-  PetscBool *seen, fails = PETSC_FALSE;
-  PetscReal *A, *B, *t;
+  PetscReal *w;
+  PetscInt   n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < m->n; ++k) n += m->size[k];
+  PetscCall(PetscMalloc1(n, &w));
+  n = 0;
+  for (PetscInt k = 0; k < m->n; n += m->size[k++]) {
+    Order(m, k, &pc->nodes, idx + m->start[k], at, order + n);
+    for (PetscInt i = 0; i < m->size[k]; ++i) w[n + order[n + i]] = Direction(i);
+  }
+  PetscCall((*HopsPatchSetUpOf(pt->space)->Products)(m, w, t));
+  PetscCall(PetscFree(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchInversesFind(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchMatrices *m, const PetscInt dense[],
+                                     HopsPatchInverses have, PetscInt *nfresh, PetscInt fresh[])
+{
+  const PetscInt before = pt->ninv;
+  const int     *idx;
+  PetscInt       nmax = 0, all = 0;
+  int           *order, *work;
+  PetscReal     *t, *moved;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPatchesBringLists(pt, &idx));
+  for (PetscInt k = 0; k < m->n; ++k) {
+    nmax = PetscMax(nmax, m->size[k]);
+    all += m->size[k];
+  }
+  PetscCall(PetscMalloc4(all, &order, all, &t, nmax, &work, nmax, &moved));
+  PetscCall(Products(pt, pc, m, idx, have->at, order, t));
+  *nfresh = all = 0;
+  for (PetscInt k = 0; k < m->n; all += m->size[k++]) {
+    const PetscInt   j = dense[k], n = m->size[k];
+    const PetscInt64 key = Key(n, order + all, t + all, moved);
+    PetscInt         s, i;
+
+    if (4 * have->n >= have->size) PetscCall(Grow(have));
+    s = Place(have, key);
+    i = have->place[s];
+    if (i >= 0 && have->order[i] == n && Same(n, have->t + have->first[i], t + all)) {
+      pt->dense[j] = have->offset[i];
+      Permute(pt, j, have->met + have->first[i], order + all, (pt->hidx ? pt->hidx : pt->idx) + pt->start[j], work);
+      have->moved = PETSC_TRUE;
+    } else {
+      PetscCall(Add(pt, j, s, key, order + all, t + all, have));
+      fresh[(*nfresh)++] = k;
+    }
+  }
+  PetscCall(Reserve(pt, before, have));
+  PetscCall(PetscFree4(order, t, work, moved));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchesProductsHost(const HopsPatchMatrices *m, const PetscReal w[], PetscReal t[])
+{
+  int       *row;
+  PetscReal *wc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(m->nn, &row, m->nn, &wc));
+  for (PetscInt k = 0, n = 0; k < m->n; n += m->size[k++])
+    HopsPatchProduct(&m->nodes, (int)m->size[k], m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]),
+                     m->cell + m->cstart[k], m->cells, m->E, w + n, row, wc, t + n, 0, 1);
+  PetscCall(PetscFree2(row, wc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchesInvertHost(const HopsPatchMatrices *m, PetscReal inv[], PetscInt *bad)
+{
+  int      *row;
+  PetscBool fails = PETSC_FALSE;
 
   PetscFunctionBegin;
   *bad = -1;
-  for (PetscInt k = 0; k < m->n; ++k) nmax = PetscMax(nmax, m->size[k]);
-  PetscCall(PetscMalloc4(m->nn, &row, nmax, &work, nmax, &seen, nmax, &order));
-  PetscCall(PetscMalloc3(nmax * nmax, &A, nmax * nmax, &B, nmax, &t));
+  PetscCall(PetscMalloc1(m->nn, &row));
   for (PetscInt k = 0; k < m->n && *bad < 0; ++k) {
-    const PetscInt n = m->size[k];
-    PetscInt       s;
-    PetscInt64     key;
+    PetscReal *A = inv + m->offset[k];
 
-    HopsPatchAssemble(&m->nodes, (int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k],
-                      m->cells, m->E, row, A, 0, 1);
-    Order(m, k, n, m->list + m->start[k], seen, order);
-    Permute(pt, dense[k], n, order, work);
-    for (PetscInt i = 0; i < n; ++i)
-      for (PetscInt j = 0; j < n; ++j) B[i * n + j] = A[PetscMax(order[i], order[j]) * n + PetscMin(order[i], order[j])];
-    key = Key(n, B, t);
-    if (4 * have->n >= have->size) PetscCall(Grow(have));
-    s = Place(have, key);
-    if (have->place[s] >= 0 && have->order[have->place[s]] == n && Inverts(n, pt->inv + have->offset[have->place[s]], t)) {
-      pt->dense[dense[k]] = have->offset[have->place[s]];
-      continue;
-    }
-    PetscCall(Reserve(pt, n, have));
-    PetscCall(Invert(n, B, &fails));
+    HopsPatchAssemble(&m->nodes, (int)m->size[k], m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]),
+                      m->cell + m->cstart[k], m->cells, m->E, row, A, 0, 1);
+    PetscCall(Invert(m->size[k], A, &fails));
     if (fails) *bad = k;
-    PetscCall(PetscArraycpy(pt->inv + pt->ninv, B, n * n));
-    have->key[have->n]    = key;
-    have->order[have->n]  = n;
-    have->offset[have->n] = pt->dense[dense[k]] = pt->ninv;
-    have->place[s]                              = have->n++; /* a matrix with the key of another one takes its place */
-    pt->ninv += n * n;
   }
-  PetscCall(PetscFree4(row, work, seen, order));
-  PetscCall(PetscFree3(A, B, t));
+  PetscCall(PetscFree(row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -217,22 +217,17 @@ static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
    for, of both at once */
 static PetscErrorCode MakeHung(HopsProlong P, PetscBool interior, const void *x, void *xg)
 {
-  const PetscReal *a  = (const PetscReal *)x;
-  PetscReal       *ag = (PetscReal *)xg;
-
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, P->nc, interior, a, ag));
-  if (P->hung && P->alone) PetscCall((*P->hung->ops->Apply)(P->hung, P->nc, PETSC_FALSE, a, ag));
+  if (P->hung) PetscCall((*P->hung->ops->Apply)(P->hung, P->type, P->nc, interior, x, xg));
+  if (P->hung && P->alone) PetscCall((*P->hung->ops->Apply)(P->hung, P->type, P->nc, PETSC_FALSE, x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TakeHung(HopsProlong P, PetscBool interior, void *yg, void *y)
 {
-  PetscReal *a = (PetscReal *)y, *ag = (PetscReal *)yg;
-
   PetscFunctionBegin;
-  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->nc, interior, ag, a));
-  if (P->hung && P->alone) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->nc, PETSC_FALSE, ag, a));
+  if (P->hung) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->type, P->nc, interior, yg, y));
+  if (P->hung && P->alone) PetscCall((*P->hung->ops->ApplyTranspose)(P->hung, P->type, P->nc, PETSC_FALSE, yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,6 +357,16 @@ PetscErrorCode HopsSpaceGetHung(HopsSpace sp, HopsHung *hung)
   if (sp->hanging && sp->backend->hanging && sp->family != HOPS_L2 && !sp->tensorhung)
     PetscCall((*sp->backend->HungCreate)(sp, &sp->tensorhung));
   *hung = sp->hung ? sp->hung : sp->tensorhung;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y += x in the rows of essential unknowns that the vector holds; buf[ness] is scratch. Floats, or doubles */
+PetscErrorCode HopsSpaceAddEssential(HopsSpace sp, PetscDataType type, const void *x, void *buf, void *y)
+{
+  PetscFunctionBegin;
+  if (!sp->ness) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*sp->backend->vector->Pack)(NULL, type, sp->ness, sp->bessT, x, buf));
+  PetscCall((*sp->backend->vector->UnpackAdd)(type, sp->ness, sp->bessT, buf, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

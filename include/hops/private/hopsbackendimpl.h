@@ -119,10 +119,11 @@ struct _HopsOperator {
 */
 typedef struct _HopsHung *HopsHung;
 typedef struct {
-  /* those of interior cells, or of all others: xg = J (x, xg) */
-  PetscErrorCode (*Apply)(HopsHung, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[]);
+  /* those of interior cells, or of all others: xg = J (x, xg); of floats where there are operators of floats
+     that do not know hanging nodes */
+  PetscErrorCode (*Apply)(HopsHung, PetscDataType, PetscInt nc, PetscBool interior, const void *x, void *xg);
   /* (y, yg) += J^T yg */
-  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[]);
+  PetscErrorCode (*ApplyTranspose)(HopsHung, PetscDataType, PetscInt nc, PetscBool interior, void *yg, void *y);
   /* for a diagonal, of each cell's entry i < most and component c: xg = J e_i; and (d, dg) += e_i^T J^T yg */
   PetscErrorCode (*ApplyUnit)(HopsHung, PetscInt nc, PetscInt c, PetscInt i, PetscReal xg[]);
   PetscErrorCode (*AddUnit)(HopsHung, PetscInt nc, PetscInt c, PetscInt i, const PetscReal yg[], PetscReal d[], PetscReal dg[]);

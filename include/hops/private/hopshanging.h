@@ -1,6 +1,7 @@
 /* Hanging nodes: what a cell's mask says, and the lines of its lattice that are parts of a parent's. */
 #pragma once
 #include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsmapkind.h>
 
 /*
   A cell whose facets or edges are parts of a coarser neighbour's lists the nodes of the parent's facet or
@@ -28,14 +29,15 @@
   components that are closed across it. Masks and directions are the same; signs are those of the restriction.
 */
 #define HOPS_HANGING_MASKS  512
+#define HOPS_HANGING_MOST   65  /* entries of a line */
 #define HOPS_HANGING_REPAIR 0.1 /* the widest gap that is closed, in parts of a cell: more is a wrong mask or number */
 
-static inline unsigned HopsHangingFacets(int dim, unsigned mask)
+HOPS_HOST_DEVICE unsigned HopsHangingFacets(int dim, unsigned mask)
 {
   return mask >> dim & ((1u << dim) - 1);
 }
 
-static inline unsigned HopsHangingEdges(int dim, unsigned mask)
+HOPS_HOST_DEVICE unsigned HopsHangingEdges(int dim, unsigned mask)
 {
   return dim == 3 ? mask >> 6 & 7 : 0;
 }
@@ -48,7 +50,7 @@ typedef struct {
 } HopsHangingBox;
 
 /* The lines of direction a: start[] of those below 2 P, as offsets in the component; returns their number */
-static inline int HopsHangingLines(int dim, const HopsHangingBox *x, unsigned mask, int a, int start[])
+HOPS_HOST_DEVICE int HopsHangingLines(int dim, const HopsHangingBox *x, unsigned mask, int a, int start[])
 {
   const int      st[3] = {1, x->n[0], x->n[0] * x->n[1]}, b = a ? 0 : 1, c = 3 - a - b;
   const unsigned facets = HopsHangingFacets(dim, mask) & ~x->open;
@@ -69,12 +71,35 @@ static inline int HopsHangingLines(int dim, const HopsHangingBox *x, unsigned ma
 }
 
 /* Where a line begins, and the step between its entries: those of the upper half are run through backwards */
-static inline int HopsHangingLine(const HopsHangingBox *x, unsigned mask, int a, int start, int *step)
+HOPS_HOST_DEVICE int HopsHangingLine(const HopsHangingBox *x, unsigned mask, int a, int start, int *step)
 {
   const int st = a == 0 ? 1 : (a == 1 ? x->n[0] : x->n[0] * x->n[1]);
 
   *step = mask >> a & 1 ? -st : st;
   return mask >> a & 1 ? start + (x->n[a] - 1) * st : start;
+}
+
+/* The lines of direction a become J[P][P] times what they are, or J^T; entries of u are `stride` apart. For
+   host and device */
+HOPS_HOST_DEVICE void HopsHangingAlong(int dim, const HopsHangingBox *x, const PetscReal J[], unsigned mask, int a, int transpose,
+                                       PetscReal u[], size_t stride)
+{
+  const int P = x->n[a];
+  int       start[2 * HOPS_HANGING_MOST], step;
+  PetscReal v[HOPS_HANGING_MOST];
+
+  for (int l = HopsHangingLines(dim, x, mask, a, start); l--;) {
+    PetscReal      *y    = u + HopsHangingLine(x, mask, a, start[l], &step) * stride;
+    const ptrdiff_t st   = step * (ptrdiff_t)stride;
+    int             some = 0;
+
+    for (int m = 0; m < P; m++) some = some || y[m * st] != 0.0;
+    for (int m = 0; m < P && some; m++) { /* of a unit vector most lines are zero */
+      v[m] = 0.0;
+      for (int k = 0; k < P; k++) v[m] += (transpose ? J[k * P + m] : J[m * P + k]) * y[k * st];
+    }
+    for (int m = 0; m < P && some; m++) y[m * st] = v[m];
+  }
 }
 
 /* The matrices of a family and order. J[0][P][P]: values at the nodes of the lower half from those at a

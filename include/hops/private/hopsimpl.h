@@ -238,6 +238,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
 /* src/space/prolong.c: of full tensors and facets, NULL where no nodes hang; the space's own */
 PETSC_INTERN PetscErrorCode HopsSpaceGetHung(HopsSpace, HopsHung *);
+PETSC_INTERN PetscErrorCode HopsSpaceAddEssential(HopsSpace, PetscDataType, const void *x, void *buf, void *y);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
 /* the same for kernels that get xg and yg with HopsSpaceNumOthers() entries */
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendCells(HopsSpace, const int **restr, const PetscReal **X);

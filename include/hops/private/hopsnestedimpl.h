@@ -116,12 +116,22 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt o
 PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine,
                                                    PetscInt q_1d, HopsCoefficient *);
 
+/* src/space/hierarchy/coarseforest.c: the space below one on the mesh of a DMForest, told to that one; NULL
+   where no cells can be joined. And the forest of a space so made, or NULL. Collective */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateCoarseForest(HopsSpace fine, DM forest, HopsSpace *coarse);
+PETSC_INTERN PetscErrorCode HopsSpaceGetForest(HopsSpace, DM *);
+
 /* adds to the operator A on the coarse space the boundary's integrals of the fine form, whose quadrature rule
    is `basis` */
 PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *, HopsSpace coarse, HopsSpace fine,
                                                     const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
-/* borrowed; refuses maps that are not one kernel of the spaces' own cells */
-PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *);
-PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);
+/* src/mat/interp/singleinterp.c: a copy that works on floats, which the matrix outlives. y = P x, or +=; and
+   x = P^T y */
+typedef struct _HopsSingleMap *HopsSingleMap;
+PETSC_INTERN PetscErrorCode    MatHopsInterpCreateSingle(Mat, HopsSingleMap *);
+PETSC_INTERN PetscErrorCode    HopsSingleMapApply(HopsSingleMap, const float x[], PetscBool add, float y[]);
+PETSC_INTERN PetscErrorCode    HopsSingleMapApplyTranspose(HopsSingleMap, const float y[], float x[]);
+PETSC_INTERN PetscErrorCode    HopsSingleMapDestroy(HopsSingleMap *);
+PETSC_INTERN PetscErrorCode    PCCreate_HopsMG(PC);

@@ -2,8 +2,8 @@
    back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopshanging.h>
 #include <hops/private/hopspatchcondensed.h>
+#include <hops/private/hopspatchhang.h>
 #include <hops/private/hopspatchstar.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
@@ -84,14 +84,16 @@ typedef struct {
   const PetscReal *E;
 } HopsPatchMatrices;
 
-/* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists`, `Condense` and
-   `Invert`) or on a back end: the kernels of hopspatchkernel.h and hopspatchstar.h */
+/* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists` and `Condense`) or
+   on a back end: the kernels of hopspatchkernel.h, hopspatchhang.h and hopspatchstar.h */
 struct _HopsPatchSetUpOps {
   /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
      process's */
   PetscErrorCode (*Models)(HopsOperator, HopsPatchCell models[]);
   /* E[n][P^dim][P^dim] of the cells' integrals, cells[n] the process's; the operator has the basis */
   PetscErrorCode (*Elements)(HopsOperator, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
+  /* E[at[k]] becomes J^T E J, of n cells with these masks of hanging nodes; at[] and mask[] the process's */
+  PetscErrorCode (*Hang)(const HopsHanging *, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[]);
   /* number[n][2^dim] of the nodes corner[] of own cells, both the process's */
   PetscErrorCode (*Corners)(const HopsPatchNodes *, const PetscInt corner[], PetscInt n, int number[]);
   /* lacks[n], the back end's: 1 where a cell has a node whose number is `last` or more; `other`, behind own
@@ -111,6 +113,8 @@ struct _HopsPatchSetUpOps {
   /* inverses of the Schur complements of condensed patches: schur[] is the back end's, everything else the
      process's; *bad as below */
   PetscErrorCode (*Condense)(const HopsPatchModes *, PetscInt n, const HopsPatchCondensed[], PetscReal schur[], PetscInt *bad);
+  /* t = A w of the patches' matrices; vectors, the process's, one behind the other */
+  PetscErrorCode (*Products)(const HopsPatchMatrices *, const PetscReal w[], PetscReal t[]);
   /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
   PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscReal inv[], PetscInt *bad);
 };
@@ -283,16 +287,19 @@ PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* src/patch/patchdense.c: inverts the operator's matrix on dense patches; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
 
-/* src/patch/patchinvert.c: on the host, where patches with equal matrices share an inverse */
+/* src/patch/patchinvert.c: patches with equal matrices share an inverse */
 typedef struct _HopsPatchInverses *HopsPatchInverses;
 /* of none yet; they take the room that inv[ninv] has, and more where it is too small */
 PETSC_INTERN PetscErrorCode HopsPatchInversesCreate(HopsPatches, HopsPatchInverses *);
 PETSC_INTERN PetscErrorCode HopsPatchInversesDestroy(HopsPatches, HopsPatchInverses *); /* of NULL, too */
 /* cell[n], places in cells[], in an order that translation does not change */
 PETSC_INTERN PetscErrorCode HopsPatchCellsArrange(const HopsPatchCells *, const PetscInt cells[], PetscInt n, int cell[]);
-/* inverses of the patches dense[m->n], and the order of their unknowns */
-PETSC_INTERN PetscErrorCode HopsPatchesInvertHost(HopsPatches, const HopsPatchMatrices *m, const PetscInt dense[],
-                                                  HopsPatchInverses, PetscInt *bad);
+/* gives dense[m->n] the places of their inverses; fresh[nfresh]: those that are to be inverted, there being
+   none yet. The others' unknowns get another order */
+PETSC_INTERN PetscErrorCode HopsPatchInversesFind(HopsPatches, const HopsPatchCells *, const HopsPatchMatrices *m,
+                                                  const PetscInt dense[], HopsPatchInverses, PetscInt *nfresh, PetscInt fresh[]);
+PETSC_INTERN PetscErrorCode HopsPatchesProductsHost(const HopsPatchMatrices *, const PetscReal w[], PetscReal t[]);
+PETSC_INTERN PetscErrorCode HopsPatchesInvertHost(const HopsPatchMatrices *, PetscReal inv[], PetscInt *bad);
 
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);

@@ -476,6 +476,36 @@ HOPS_TEAM void HopsPatchAssemble(const HopsPatchNodes *m, int n, const int list[
   }
 }
 
+/* t[n] = A w of the same matrix, which is not made; wc[nn] is scratch, too */
+HOPS_TEAM void HopsPatchProduct(const HopsPatchNodes *m, int n, const int list[], int ncells, const int where[],
+                                const PetscInt number[], const double E[], const double w[], int row[], double wc[], double t[],
+                                int rank, int size)
+{
+  const int    nn = m->nn;
+  const size_t si = size > 1 ? 1 : (size_t)nn, sj = size > 1 ? (size_t)nn : 1; /* E is symmetric: side by side */
+
+  HOPS_TEAM_FOR(i, n, rank, size) t[i] = 0.0;
+  for (int c = 0; c < ncells; ++c) {
+    const double *M = E + (size_t)where[c] * nn * nn;
+
+    HOPS_TEAM_FOR(i, nn, rank, size)
+    {
+      row[i] = HopsPatchFind(n, list, HopsPatchCellEntry(m, (int)number[where[c]], i));
+      wc[i]  = row[i] < 0 ? 0.0 : w[row[i]];
+    }
+    HOPS_TEAM_SYNC();
+    HOPS_TEAM_FOR(i, nn, rank, size)
+    {
+      double s = 0.0;
+
+      if (row[i] < 0) continue;
+      for (int j = 0; j < nn; ++j) s += M[i * si + j * sj] * wc[j];
+      HOPS_TEAM_ADD(t[row[i]], s); /* a periodic cell may have a node twice */
+    }
+    HOPS_TEAM_SYNC();
+  }
+}
+
 #define HOPS_PATCH_TILE 4
 
 /* An entry of a symmetric matrix that has its lower triangle */

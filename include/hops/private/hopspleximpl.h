@@ -163,6 +163,10 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *n, 
 /* those with mark[p - pStart]; points of other ranks take what their owners have. The marks change;
    collective */
 PETSC_INTERN PetscErrorCode HopsPlexSharePoints(DM, signed char mark[], PetscInt *n, PetscInt *points[]);
+/* the same, with their closures, of np points from pStart on, where a rank that has a point may have marked
+   it; points[] is NULL or of PetscMalloc(). Collective */
+PETSC_INTERN PetscErrorCode HopsPlexShareClosures(DM, PetscInt pStart, PetscInt np, signed char mark[], PetscInt *n,
+                                                  PetscInt *points[]);
 /* hops' own numbering: restr[], the order of the cells, ghosts and halo; the points sp->fixed[] are
    essential; collective */
 PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const HopsLayout *);

@@ -190,17 +190,6 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpolation *kernel)
-{
-  Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
-
-  PetscFunctionBegin;
-  PetscCheck(!in->general, PetscObjectComm((PetscObject)P), PETSC_ERR_SUP,
-             "Single precision has no maps between spaces from arrays or with hanging nodes: use -pc_hopsmg_precision double");
-  *kernel = in->kernel[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)

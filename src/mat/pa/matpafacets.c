@@ -64,10 +64,11 @@ PetscErrorCode MatPAApplyFacets(Mat_PA *pa, const PetscReal x[], PetscReal xg[],
   const HopsHung hung = pa->facethung;
 
   PetscFunctionBegin;
-  for (int b = 0; hung && b < 2; b++) PetscCall((*hung->ops->Apply)(hung, 1, b ? PETSC_TRUE : PETSC_FALSE, x, xg));
+  for (int b = 0; hung && b < 2; b++) PetscCall((*hung->ops->Apply)(hung, PETSC_DOUBLE, 1, b ? PETSC_TRUE : PETSC_FALSE, x, xg));
   for (PetscInt i = 0; i < pa->nfacets; ++i)
     PetscCall((*pa->facets[i].kernel->ops->Apply)(pa->facets[i].kernel, HOPS_PART_SHARED, x, xg, y, yg));
-  for (int b = 0; hung && b < 2; b++) PetscCall((*hung->ops->ApplyTranspose)(hung, 1, b ? PETSC_TRUE : PETSC_FALSE, yg, y));
+  for (int b = 0; hung && b < 2; b++)
+    PetscCall((*hung->ops->ApplyTranspose)(hung, PETSC_DOUBLE, 1, b ? PETSC_TRUE : PETSC_FALSE, yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,7 @@
 /* PCHOPSMG's hierarchy: which spaces, and the operator on each. */
 #include "hopsmgimpl.h"
+#include <hops/private/hopspleximpl.h>
+#include <petscdmforest.h>
 #include <petsc/private/matimpl.h>
 
 /* ------------------------------------------- spaces ------------------------------------------- */
@@ -30,6 +32,28 @@ static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMPLEX, &plex));
   if (plex) PetscCall(HopsPlexSameMesh(pc->dm, sp->dm, &same));
   if (same) PetscCall(DMGetCoarseDM(pc->dm, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The forest whose mesh a space has: of a level below another one its own, else the solver's DM, or the
+   matrix's; or NULL */
+static PetscErrorCode PCHopsMGGetForest(PC pc, HopsSpace sp, DM *forest)
+{
+  DM        dm[2] = {pc->dm, NULL}, plex;
+  PetscBool is;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceGetForest(sp, forest));
+  if (!sp->dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDM(pc->pmat, &dm[1]));
+  for (PetscInt i = 0; i < 2 && !*forest; ++i) {
+    if (!dm[i]) continue;
+    PetscCall(DMIsForest(dm[i], &is));
+    if (!is) continue;
+    PetscCall(HopsDMGetPlex(dm[i], &plex));
+    PetscCall(HopsPlexSameMesh(plex, sp->dm, &is));
+    if (is) *forest = dm[i];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,10 +96,13 @@ static PetscErrorCode PCHopsMGCreateCoarserMesh(PC pc, HopsSpace fine, HopsSpace
   } else if (told) PetscCall(HopsSpaceCreateCoarse(told, NULL, fine->order, coarse));
   else {
     PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
-    if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+    if (dm) PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+    else {
+      PetscCall(PCHopsMGGetForest(pc, fine, &dm));
+      if (dm) PetscCall(HopsSpaceCreateCoarseForest(fine, dm, coarse));
+    }
   }
-  if (!(*coarse)->N) PetscCall(HopsSpaceDestroy(coarse));
+  if (*coarse && !(*coarse)->N) PetscCall(HopsSpaceDestroy(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

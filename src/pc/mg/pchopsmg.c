@@ -293,13 +293,12 @@ static PetscErrorCode PCHopsMGSetUpSmoothers(PC pc, PC_HopsMG *mg, PetscInt l)
 
 static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
 {
-  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
-  Mat               A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
-  HopsInterpolation kernel;
-  KSP               coarse;
-  const char       *prefix;
-  char              cycle[16] = "v";
-  PetscBool         v;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  Mat         A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
+  KSP         coarse;
+  const char *prefix;
+  char        cycle[16] = "v";
+  PetscBool   v;
 
   PetscFunctionBegin;
   PetscCheck(!HopsFormHas(pa->form, HOPS_BOUNDARY) && pa->kernel, comm, PETSC_ERR_SUP,
@@ -316,7 +315,6 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
     A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
     P[l] = NULL;
     if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
-    if (l) PetscCall(MatHopsInterpGetKernel(P[l], &kernel)); /* or there is none */
     if (l) PetscCall(PCHopsMGSetUpSmoothers(pc, mg, l));
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));

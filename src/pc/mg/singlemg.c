@@ -7,16 +7,17 @@
 #include <hops/private/hopspatchfdimpl.h>
 
 typedef struct {
-  HopsSpace         space;
-  HopsOperator      A;
-  HopsInterpolation P;           /* from the next coarser level */
-  HopsSmoother      smoother[2]; /* before and after coarse corrections */
-  HopsPatchSingle   patch[2];    /* or NULL: the diagonal; often the same */
-  HopsProlong       prolong;
-  float            *dinv;          /* [nT] inverse diagonal */
-  float            *b, *x, *r, *d; /* [nT] */
-  float            *e;             /* [nT] with patches */
-  float            *xg, *yg;       /* [nL-nT] ghosts and constrained entries, which are zero */
+  HopsSpace       space;
+  HopsOperator    A;
+  HopsSingleMap   P;           /* from the next coarser level */
+  HopsSmoother    smoother[2]; /* before and after coarse corrections */
+  HopsPatchSingle patch[2];    /* or NULL: the diagonal; often the same */
+  HopsProlong     prolong;
+  float          *dinv;          /* [nT] inverse diagonal */
+  float          *b, *x, *r, *d; /* [nT] */
+  float          *e;             /* [nT] with patches */
+  float          *xg, *yg;       /* HopsSpaceNumOthers(): ghosts, constrained entries, which are zero, and others */
+  float          *ess;           /* [ness] scratch */
 } HopsSingleLevel;
 
 struct _HopsSingleMG {
@@ -37,7 +38,7 @@ static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
 
   PetscFunctionBegin;
   PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nT, y));
-  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nL - sp->nT, l->yg));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, HopsSpaceNumOthers(sp), l->yg));
   PetscCall(HopsProlongBegin(l->prolong, x, l->xg));
   PetscCall((*l->A->ops->Apply)(l->A, HOPS_PART_INTERIOR_A, x, l->xg, y, l->yg));
   PetscCall(HopsProlongEnd(l->prolong, x, l->xg));
@@ -45,33 +46,7 @@ static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
   PetscCall(HopsProlongTransposeBegin(l->prolong, l->yg, y));
   PetscCall((*l->A->ops->Apply)(l->A, HOPS_PART_INTERIOR_B, x, l->xg, y, l->yg));
   PetscCall(HopsProlongTransposeEnd(l->prolong, l->yg, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* fine x = (add: +=) P coarse x */
-static PetscErrorCode SingleProlong(HopsSingleLevel *coarse, HopsSingleLevel *fine, PetscBool add)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsProlongBegin(coarse->prolong, coarse->x, coarse->xg));
-  PetscCall((*fine->P->ops->Apply)(fine->P, PETSC_TRUE, coarse->x, coarse->xg, fine->x, add));
-  PetscCall(HopsProlongEnd(coarse->prolong, coarse->x, coarse->xg));
-  PetscCall((*fine->P->ops->Apply)(fine->P, PETSC_FALSE, coarse->x, coarse->xg, fine->x, add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* coarse b = P^T r */
-static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], HopsSingleLevel *coarse)
-{
-  HopsSpace             sp = coarse->space;
-  const HopsBackendOps *be = sp->backend;
-
-  PetscFunctionBegin;
-  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nT, coarse->b));
-  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nL - sp->nT, coarse->yg));
-  PetscCall((*fine->P->ops->ApplyTranspose)(fine->P, PETSC_FALSE, r, coarse->b, coarse->yg));
-  PetscCall(HopsProlongTransposeBegin(coarse->prolong, coarse->yg, coarse->b));
-  PetscCall((*fine->P->ops->ApplyTranspose)(fine->P, PETSC_TRUE, r, coarse->b, coarse->yg));
-  PetscCall(HopsProlongTransposeEnd(coarse->prolong, coarse->yg, coarse->b));
+  PetscCall(HopsSpaceAddEssential(sp, PETSC_FLOAT, x, l->ess, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,9 +145,9 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
   PetscCall(SingleSmooth(l, 0, zero));
   PetscCall(SingleMult(l, l->x, l->r));
   PetscCall((*l->space->backend->vector->Combine)(PETSC_FLOAT, l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
-  PetscCall(SingleRestrict(l, l->r, l - 1));
+  PetscCall(HopsSingleMapApplyTranspose(l->P, l->r, (l - 1)->b));
   PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
-  PetscCall(SingleProlong(l - 1, l, PETSC_TRUE));
+  PetscCall(HopsSingleMapApply(l->P, (l - 1)->x, PETSC_TRUE, l->x));
   PetscCall(SingleSmooth(l, 1, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,10 +167,11 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, 
   }
   PetscCall(SingleFromVec(l->space, 1.0 / scale, b, l->b));
   if (full) {
-    for (PetscInt k = mg->n - 1; k > 0; --k) PetscCall(SingleRestrict(mg->level + k, mg->level[k].b, mg->level + k - 1));
+    for (PetscInt k = mg->n - 1; k > 0; --k)
+      PetscCall(HopsSingleMapApplyTranspose(mg->level[k].P, mg->level[k].b, mg->level[k - 1].b));
     PetscCall(SingleCycle(mg, pc, 0, PETSC_TRUE));
     for (PetscInt k = 1; k < mg->n; ++k) {
-      PetscCall(SingleProlong(mg->level + k - 1, mg->level + k, PETSC_FALSE));
+      PetscCall(HopsSingleMapApply(mg->level[k].P, mg->level[k - 1].x, PETSC_FALSE, mg->level[k].x));
       PetscCall(SingleCycle(mg, pc, k, PETSC_FALSE));
     }
   } else PetscCall(SingleCycle(mg, pc, mg->n - 1, PETSC_TRUE));
@@ -317,11 +293,11 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
   PetscCall(HopsSpaceCreateVec(space[0], &mg->cb));
   PetscCall(VecDuplicate(mg->cb, &mg->cx));
   for (PetscInt k = 0; k < n; ++k) {
-    HopsSingleLevel  *l = mg->level + k;
-    const PetscInt    m = space[k]->nT, g = space[k]->nL - m;
-    HopsInterpolation interp;
-    Mat_PA           *pa;
+    HopsSingleLevel *l = mg->level + k;
+    const PetscInt   m = space[k]->nT, g = HopsSpaceNumOthers(space[k]);
+    Mat_PA          *pa;
 
+    PetscCall(HopsSpaceSetUpBackend(space[k]));
     PetscCall(HopsSpaceReference(space[k]));
     l->space       = space[k];
     l->smoother[0] = smoother[k][0];
@@ -330,15 +306,16 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall(SingleCalloc(space[k], m, &l->x));
     PetscCall(SingleCalloc(space[k], g, &l->xg));
     PetscCall(SingleCalloc(space[k], g, &l->yg));
+    PetscCall(SingleCalloc(space[k], space[k]->ness, &l->ess));
     PetscCall(HopsProlongCreate(space[k], space[k]->backend, &space[k]->halo, 1, PETSC_FLOAT, NULL, &l->prolong));
+    HopsProlongSetHung(l->prolong, space[k]->hung);
     if (!k) continue;
     PetscCall(SingleCalloc(space[k], m, &l->r));
     PetscCall(SingleCalloc(space[k], m, &l->d));
     PetscCall(MatPAGetData(A[k], &pa));
     PetscCall(MatPASetUp_Private(A[k], pa));
     PetscCall((*pa->kernel->ops->CreateSingle)(pa->kernel, &l->A));
-    PetscCall(MatHopsInterpGetKernel(P[k], &interp));
-    PetscCall((*interp->ops->CreateSingle)(interp, &l->P));
+    PetscCall(MatHopsInterpCreateSingle(P[k], &l->P));
     if (l->smoother[0].patch || l->smoother[1].patch) PetscCall(SingleCalloc(space[k], m, &l->e));
     if (!l->smoother[0].patch || !l->smoother[1].patch) {
       PetscCall(SingleCalloc(space[k], m, &l->dinv));
@@ -366,13 +343,13 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
   if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < mg->n; ++k) {
     HopsSingleLevel *l    = mg->level + k;
-    float          **a[8] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg};
+    float          **a[9] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg, &l->ess};
 
     if (l->A) PetscCall((*l->A->ops->Destroy)(&l->A));
-    if (l->P) PetscCall((*l->P->ops->Destroy)(&l->P));
+    PetscCall(HopsSingleMapDestroy(&l->P));
     if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));
     PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
-    for (PetscInt i = 0; i < 8; ++i)
+    for (PetscInt i = 0; i < 9; ++i)
       if (*a[i]) PetscCall((*l->space->backend->memory->Free)((void **)a[i]));
     PetscCall(HopsProlongDestroy(&l->prolong));
     PetscCall(HopsSpaceDestroy(&l->space));

@@ -10,6 +10,7 @@ struct _HopsPatchSingle {
   void          *ctx;
   HopsProlong    prolong;
   float         *b, *r, *z, *g, *w, *t; /* [nP] right-hand side, residual, correction; [nG]; [nT] weights or NULL; [nT] A z */
+  float         *ess;                   /* [ness] */
   Vec            vr, vz;                /* in their place: local solves in double precision */
 };
 
@@ -18,8 +19,8 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
   HopsPatchSingle       s;
   HopsPatches           pt;
   const HopsBackendOps *be;
-  PetscInt              n[6];
-  float               **a[6];
+  PetscInt              n[7];
+  float               **a[7];
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
@@ -34,9 +35,6 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
   be      = pt->space->backend;
   PetscCall(HopsSpaceReference(pt->space));
   s->space = pt->space;
-  PetscCheck(!pt->space->ness, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Single precision has no identity rows: make the space on a DMPLEX (HopsSpaceCreateH1()), or use -pc_hopsmg_precision "
-             "double");
   if (!s->fd->single || s->fd->fellback) {
     PetscCall(HopsSpaceCreateVec(pt->space, &s->vr));
     PetscCall(VecDuplicate(s->vr, &s->vz));
@@ -46,13 +44,15 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
   n[3]               = pt->nG;
   n[4]               = s->fd->w ? pt->nT : 0;
   n[5]               = s->fd->type == PC_PATCHFD_MULTIPLICATIVE ? pt->nT : 0;
+  n[6]               = pt->space->ness;
   a[0]               = &s->b;
   a[1]               = &s->r;
   a[2]               = &s->z;
   a[3]               = &s->g;
   a[4]               = &s->w;
   a[5]               = &s->t;
-  for (PetscInt i = 0; i < 6; ++i) {
+  a[6]               = &s->ess;
+  for (PetscInt i = 0; i < 7; ++i) {
     if (!n[i]) continue;
     PetscCall((*be->memory->Malloc)(n[i] * sizeof(float), (void **)a[i]));
     PetscCall((*be->vector->Zero)(PETSC_FLOAT, n[i], *a[i]));
@@ -193,6 +193,7 @@ PetscErrorCode HopsPatchSingleApply(HopsPatchSingle s, const float r[], float z[
   }
   if (s->w) PetscCall((*vec->Times)(PETSC_FLOAT, pt->nT, s->w, s->z, z));
   else PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, s->z, 0.0f, NULL, z));
+  PetscCall(HopsSpaceAddEssential(pt->space, PETSC_FLOAT, r, s->ess, z)); /* rows of the identity, which no patch has */
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, s->pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,9 +205,9 @@ PetscErrorCode HopsPatchSingleDestroy(HopsPatchSingle *single)
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   {
-    float **a[6] = {&s->b, &s->r, &s->z, &s->g, &s->w, &s->t};
+    float **a[7] = {&s->b, &s->r, &s->z, &s->g, &s->w, &s->t, &s->ess};
 
-    for (PetscInt i = 0; i < 6; ++i)
+    for (PetscInt i = 0; i < 7; ++i)
       if (*a[i]) PetscCall((*s->space->backend->memory->Free)((void **)a[i]));
   }
   PetscCall(HopsProlongDestroy(&s->prolong));

@@ -66,7 +66,7 @@ PetscErrorCode HopsPlexSharePoints(DM dm, signed char mark[], PetscInt *n, Petsc
 }
 
 /* A face may be known to one rank alone, and its edges to others too: marks go to the owners and back */
-static PetscErrorCode HopsPlexShareClosures(DM dm, PetscInt pStart, PetscInt np, signed char mark[], PetscInt *n, PetscInt *list[])
+PetscErrorCode HopsPlexShareClosures(DM dm, PetscInt pStart, PetscInt np, signed char mark[], PetscInt *n, PetscInt *list[])
 {
   PetscSF      sf;
   PetscInt     nroots;

@@ -19,13 +19,16 @@ static void Cells(const Hung *k, PetscBool interior, PetscInt *first, PetscInt *
   *end   = interior ? k->space->ninterior : k->space->ncells;
 }
 
-static PetscErrorCode Apply(HopsHung h, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[])
+static PetscErrorCode Apply(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, const void *from, void *to)
 {
-  const Hung    *k  = (Hung *)h;
-  const PetscInt nT = k->space->nT, behind = k->space->nL - nT;
-  PetscInt       first, end;
+  const Hung      *k  = (Hung *)h;
+  const PetscReal *x  = (const PetscReal *)from;
+  PetscReal       *xg = (PetscReal *)to;
+  const PetscInt   nT = k->space->nT, behind = k->space->nL - nT;
+  PetscInt         first, end;
 
   PetscFunctionBegin;
+  PetscCheck(type == PETSC_DOUBLE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Operators of floats know hanging nodes here");
   Cells(k, interior, &first, &end);
   for (PetscInt cell = first; cell < end; ++cell)
     for (PetscInt c = 0; c < nc && k->start[cell] < k->start[cell + 1]; ++c) {
@@ -56,12 +59,14 @@ static void Add(const Hung *k, int e, PetscInt nc, PetscInt c, PetscReal y[], Pe
   *(l < nT ? y + l * nc + c : yg + (l - nT) * nc + c) += k->u[k->place[e]];
 }
 
-static PetscErrorCode ApplyTranspose(HopsHung h, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[])
+static PetscErrorCode ApplyTranspose(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, void *from, void *to)
 {
-  const Hung *k = (Hung *)h;
+  const Hung *k  = (Hung *)h;
+  PetscReal  *yg = (PetscReal *)from, *y = (PetscReal *)to;
   PetscInt    first, end;
 
   PetscFunctionBegin;
+  PetscCheck(type == PETSC_DOUBLE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Operators of floats know hanging nodes here");
   Cells(k, interior, &first, &end);
   for (PetscInt cell = first; cell < end; ++cell)
     for (PetscInt c = 0; c < nc && k->start[cell] < k->start[cell + 1]; ++c) {

@@ -172,12 +172,8 @@ PetscErrorCode HopsHostHangCreate(HopsSpace sp, PetscInt n, PetscInt ni, const u
   for (PetscInt b = 0; b < nb; b++) { /* lanes as in FillIndices() */
     const PetscInt first = b < nbi ? b * W : ni + (b - nbi) * W, last = (b < nbi ? ni : n) - 1;
 
-    h->some[b] = 0;
-    for (int l = 0; l < W; l++) {
-      h->mask[b * W + l] = masks[PetscMin(first + l, last)];
-      if (h->mask[b * W + l] != h->mask[b * W]) h->some[b] = 2;
-    }
-    if (!h->some[b] && h->mask[b * W]) h->some[b] = 1;
+    for (int l = 0; l < W; l++) h->mask[b * W + l] = masks[PetscMin(first + l, last)];
+    h->some[b] = HopsHostHangSome(W, h->mask + b * W);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -404,6 +400,8 @@ PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
   raw->matmem     = k->matmem;
   raw->nmat       = 9 * (n * (n + 1) / 2);
   raw->flops[0]   = k->head.info.flops;
+  raw->hang       = k->hang.mask;
+  raw->J          = k->hang.J[0];
   for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,6 +74,32 @@ static void CellBatch(PetscInt ninterior, int W, PetscInt c, PetscInt *b, int *l
   *l = (int)(i % W);
 }
 
+/* Hanging nodes of batches of W cells, from those of the kernel that is copied */
+static PetscErrorCode SingleHang(const HopsHostRaw *raw, PetscInt nbi, PetscInt nb, int W, HopsHostHang *h)
+{
+  const int P = raw->P, P2 = P * P;
+
+  PetscFunctionBegin;
+  if (!raw->hang) PetscFunctionReturn(PETSC_SUCCESS);
+  *h = (HopsHostHang){.dim = raw->dim, .P = P, .nc = 1, .ne = raw->dim == 3 ? P * P2 : P2};
+  for (int d = 0; d < 3; d++) h->box[0].n[d] = d < raw->dim ? P : 1;
+  PetscCall(PetscMalloc1(2 * P2, &h->J[0]));
+  for (int i = 0; i < 2 * P2; i++) h->J[0][i] = (float)raw->J[i];
+  PetscCall(PetscMalloc2(nb * W, &h->mask, nb, &h->some));
+  for (PetscInt b = 0; b < nb; b++) {
+    for (int l = 0; l < W; l++) {
+      PetscBool real;
+      PetscInt  db;
+      int       dl;
+
+      CellBatch(raw->ninterior, raw->W, BatchCell(raw->n, raw->ninterior, nbi, W, b, l, &real), &db, &dl);
+      h->mask[b * W + l] = raw->hang[db * raw->W + dl];
+    }
+    h->some[b] = HopsHostHangSome(W, h->mask + b * W);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsSinglePAApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
   HopsSinglePA   s     = (HopsSinglePA)A;
@@ -94,6 +120,7 @@ static PetscErrorCode HopsSinglePADestroy_Host(HopsOperator *A)
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 3; i++) PetscCall(PetscFree(s->k.mem[i]));
   PetscCall(PetscFree(s->k.matmem));
+  PetscCall(HopsHostHangDestroy(&s->k.hang));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,9 +136,6 @@ PetscErrorCode HopsSinglePACreate_Host(HopsOperator A, HopsOperator *single)
   float                *p = NULL;
 
   PetscFunctionBegin;
-  PetscCheck(!((HopsPAKernel)A)->hang.mask, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "An operator in single precision: the space has cells with hanging nodes, which it does not take; use double "
-             "precision");
   PetscCall(HopsPAGetRaw_Host((HopsPAKernel)A, &raw));
   PetscCall(PetscNew(&s));
   PetscCall(SingleSelect(raw.isa, &s->ops));
@@ -158,6 +182,7 @@ PetscErrorCode HopsSinglePACreate_Host(HopsOperator A, HopsOperator *single)
       for (size_t q = 0; q < nq * k->ncomp && real; q++)
         k->qdata[(b * nq * k->ncomp + q) * k->W + l] = (float)raw.qdata[(db * nq * k->ncomp + q) * raw.W + dl];
     }
+  PetscCall(SingleHang(&raw, k->nbi, k->nb, k->W, &k->hang));
   (void)s->ops->find(k);
   s->head.ops = &HopsSinglePAHost;
   *single     = &s->head;
@@ -194,6 +219,7 @@ static PetscErrorCode HopsSingleInterpDestroy_Host(HopsInterpolation *P)
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 3; i++) PetscCall(PetscFree(s->k.mem[i]));
   PetscCall(PetscFree(s->k.matmem));
+  PetscCall(HopsHostHangDestroy(&s->k.hang));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,6 +275,7 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpolation P, HopsInterpolatio
       for (int i = 0; i < k->nt; i++)
         k->target[((size_t)b * k->nt + i) * k->W + l] = real ? raw.target[((size_t)db * k->nt + i) * raw.W + dl] : -1;
     }
+  PetscCall(SingleHang(&raw, k->nbi, k->nb, k->W, &k->hang));
   k->flops[0] = raw.flops[0];
   k->flops[1] = raw.flops[1];
   s->head.ops = &HopsSingleInterpHost;

@@ -82,6 +82,14 @@ typedef struct {
   HopsHostReal   *J[2];
 } HopsHostHang;
 
+/* some[] of a batch */
+static inline unsigned char HopsHostHangSome(int W, const unsigned short mask[])
+{
+  for (int l = 1; l < W; l++)
+    if (mask[l] != mask[0]) return 2;
+  return mask[0] ? 1 : 0;
+}
+
 struct _HopsPAKernel {
   struct _HopsOperator   head;
   const HopsHostKernels *ops;
@@ -313,6 +321,9 @@ typedef struct {
   /* entries of matmem; where the matrices begin in the order of HopsHostMatrices (A, AT of a map), or -1 */
   PetscInt       nmat, offset[9];
   PetscLogDouble flops[2];
+  /* of HopsHostHang, in H1; NULL where no nodes hang */
+  const unsigned short *hang;
+  const double         *J;
 } HopsHostRaw;
 
 PETSC_INTERN PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel, HopsHostRaw *);

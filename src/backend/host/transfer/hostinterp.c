@@ -253,5 +253,7 @@ PetscErrorCode HopsInterpGetRaw_Host(HopsInterpKernel k, HopsHostRaw *raw)
   raw->offset[1] = k->AT - k->matmem;
   raw->flops[0]  = k->flops[0];
   raw->flops[1]  = k->flops[1];
+  raw->hang      = k->hang.mask;
+  raw->J         = k->hang.J[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

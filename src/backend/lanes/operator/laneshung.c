@@ -37,7 +37,7 @@ static PetscErrorCode Bring(Hung *k, size_t n, const void *h, void *d)
 /* The lines of one mask; index[ne] is scratch */
 static PetscErrorCode AddMask(const HopsHanging *h, unsigned mask, int m, Masks *t, PetscBool on[], int index[])
 {
-  int n = t->mstart[m], start[2 * 65], step;
+  int n = t->mstart[m], start[2 * HOPS_HANGING_MOST], step;
 
   PetscFunctionBegin;
   (void)HopsHangingNodes(h, mask, on);
@@ -144,23 +144,23 @@ static PetscBool Cells(Hung *k, PetscBool interior, PetscInt nc, PetscInt c, Pet
   return k->args.n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static PetscErrorCode Apply(HopsHung h, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[])
+static PetscErrorCode Apply(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, const void *x, void *xg)
 {
   Hung *k = (Hung *)h;
 
   PetscFunctionBegin;
   for (PetscInt c = 0; c < nc; ++c)
-    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->Apply)(&k->args, x, xg));
+    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->Apply)(&k->args, type, x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ApplyTranspose(HopsHung h, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[])
+static PetscErrorCode ApplyTranspose(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, void *yg, void *y)
 {
   Hung *k = (Hung *)h;
 
   PetscFunctionBegin;
   for (PetscInt c = 0; c < nc; ++c)
-    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, yg, y, yg));
+    if (Cells(k, interior, nc, c, -1)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, type, yg, y, yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,7 +170,7 @@ static PetscErrorCode ApplyUnit(HopsHung h, PetscInt nc, PetscInt c, PetscInt i,
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
-    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i)) PetscCall((*k->kernels->Apply)(&k->args, NULL, xg));
+    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i)) PetscCall((*k->kernels->Apply)(&k->args, PETSC_DOUBLE, NULL, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +180,8 @@ static PetscErrorCode AddUnit(HopsHung h, PetscInt nc, PetscInt c, PetscInt i, c
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
-    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i)) PetscCall((*k->kernels->ApplyTranspose)(&k->args, yg, d, dg));
+    if (Cells(k, b ? PETSC_TRUE : PETSC_FALSE, nc, c, i))
+      PetscCall((*k->kernels->ApplyTranspose)(&k->args, PETSC_DOUBLE, yg, d, dg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

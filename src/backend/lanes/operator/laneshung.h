@@ -23,8 +23,8 @@ typedef struct {
 
 typedef struct {
   const HopsBackendOps *backend;
-  PetscErrorCode (*Apply)(const HopsHungArgs *, const double x[], double xg[]);
-  PetscErrorCode (*ApplyTranspose)(const HopsHungArgs *, const double from[], double y[], double yg[]);
+  PetscErrorCode (*Apply)(const HopsHungArgs *, PetscDataType, const void *x, void *xg);
+  PetscErrorCode (*ApplyTranspose)(const HopsHungArgs *, PetscDataType, const void *from, void *y, void *yg);
   /* list[] and restr[], where entry[start[m]] and on are the entries of mask m, ascending; restr is as listed
      before */
   PetscErrorCode (*Number)(const HopsHungArgs *, const int mstart[], const int entry[], int list[], int restr[]);

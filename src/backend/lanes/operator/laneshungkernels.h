@@ -7,9 +7,9 @@
 #include "laneshung.h"
 
 /* A u on n entries of u, in place; A[n][n], or its transpose, where n is not known before */
-template <int N> HOPS_LANES void HopsHungLine(const double A[], const unsigned short at[], double u[])
+template <int N, class T> HOPS_LANES void HopsHungLine(const T A[], const unsigned short at[], T u[])
 {
-  double r[N], v[N];
+  T r[N], v[N];
 
 #pragma unroll
   for (int i = 0; i < N; i++) r[i] = u[HopsLoad(at + i)];
@@ -23,15 +23,15 @@ template <int N> HOPS_LANES void HopsHungLine(const double A[], const unsigned s
   for (int i = 0; i < N; i++) u[HopsLoad(at + i)] = v[i];
 }
 
-HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const unsigned short at[], double u[])
+template <class T> HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const unsigned short at[], T u[])
 {
-  double r[HOPS_HUNG_MOST];
+  T r[HOPS_HUNG_MOST];
 
   for (int i = 0; i < n; i++) r[i] = u[at[i]];
   for (int m = 0; m < n; m++) {
-    double s = 0;
+    T s = 0;
 
-    for (int i = 0; i < n; i++) s += HopsLoad(A + (transpose ? i * n + m : m * n + i)) * r[i];
+    for (int i = 0; i < n; i++) s += (T)HopsLoad(A + (transpose ? i * n + m : m * n + i)) * r[i];
     u[at[m]] = s;
   }
 }
@@ -42,24 +42,24 @@ HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const un
   read from xg behind the L-vector's in the transpose, and written to yg there else. P nodes a direction, 0:
   as the arguments say
 */
-template <int P, bool TRANSPOSE> struct HopsHungLines {
+template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
   static constexpr int  lanes = 64, blocks = 16;
   static constexpr bool indexed = false;
   enum {
     N = P ? P : 1,
     M = P > 1 ? P - 1 : 1
   };
-  HopsHungArgs  k;
-  const double *x, *xg;
-  double       *y, *yg;
-  double        A[N * N], B[M * M]; /* for nodes and for integrals, transposed where the kernel is */
+  HopsHungArgs k;
+  const T     *x, *xg;
+  T           *y, *yg;
+  T            A[N * N], B[M * M]; /* for nodes and for integrals, transposed where the kernel is */
 
   static size_t Scratch(const HopsHungArgs &k)
   {
-    return ((size_t)k.group * k.most + (5 * (size_t)k.group + 1) / 2) * sizeof(double);
+    return ((size_t)k.group * k.most * sizeof(T) + 5 * (size_t)k.group * sizeof(int) + 7) / 8 * 8;
   }
 
-  template <class Team> HOPS_LANES void Direction(const Team &team, int nc, int a, double u[], const int begin[]) const
+  template <class Team> HOPS_LANES void Direction(const Team &team, int nc, int a, T u[], const int begin[]) const
   {
     const double perline = 1.0 / k.lines;
 
@@ -85,23 +85,24 @@ template <int P, bool TRANSPOSE> struct HopsHungLines {
     return (size_t)at * k.nc + k.c;
   }
 
-  template <class Team> HOPS_LANES void Put(int e, double v) const
+  template <class Team> HOPS_LANES void Put(int e, T v) const
   {
     const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
 
     Team::Add(at < k.nT ? y + Entry(at) : yg + Entry(at - k.nT), l < 0 && k.unit < 0 ? -v : v); /* a diagonal has no signs */
   }
 
-  HOPS_LANES double Get(int e) const
+  HOPS_LANES T Get(int e) const
   {
-    const int    l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
-    const double v = at < k.nT ? x[Entry(at)] : xg[Entry(at - k.nT)];
+    const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
+    const T   v = at < k.nT ? x[Entry(at)] : xg[Entry(at - k.nT)];
 
     return l < 0 ? -v : v;
   }
 
-  template <class Team> HOPS_LANES void operator()(const Team &team, double *u) const
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
+    T        *u  = (T *)scratch;
     const int c0 = k.first + team.index() * k.group, end = k.first + k.n, nc = k.group < end - c0 ? k.group : end - c0;
     const int s0 = HopsLoad(k.start + c0), n = HopsLoad(k.start + c0 + nc) - s0, behind = k.nL - k.nT + s0;
     int      *begin = (int *)(u + (size_t)k.group * k.most);
@@ -155,21 +156,20 @@ struct HopsHungNumber {
 };
 
 template <class Back> struct HopsHungLaunches {
-  template <int P, bool TRANSPOSE>
-  static PetscErrorCode RunOf(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
+  template <int P, bool TRANSPOSE, class T>
+  static PetscErrorCode RunOf(const HopsHungArgs *k, const T x[], const T xg[], T y[], T yg[])
   {
-    HopsHungLines<P, TRANSPOSE> f = {*k, x, xg, y, yg, {}, {}};
+    HopsHungLines<P, TRANSPOSE, T> f = {*k, x, xg, y, yg, {}, {}};
 
     for (int b = 0; b < 2 && P; b++) {
       const int n = P - b;
 
-      for (int i = 0; i < n * n; i++) (b ? f.B : f.A)[i] = k->hostJ[b][TRANSPOSE ? i % n * n + i / n : i];
+      for (int i = 0; i < n * n; i++) (b ? f.B : f.A)[i] = (T)k->hostJ[b][TRANSPOSE ? i % n * n + i / n : i];
     }
     return Back::Teams("HopsHung", (k->n + k->group - 1) / k->group, f.Scratch(*k), f);
   }
 
-  template <bool TRANSPOSE>
-  static PetscErrorCode Run(const HopsHungArgs *k, const double x[], const double xg[], double y[], double yg[])
+  template <bool TRANSPOSE, class T> static PetscErrorCode Run(const HopsHungArgs *k, const T x[], const T xg[], T y[], T yg[])
   {
     switch (k->P) {
     case 2:
@@ -193,14 +193,24 @@ template <class Back> struct HopsHungLaunches {
     }
   }
 
-  static PetscErrorCode Apply(const HopsHungArgs *k, const double x[], double xg[])
+  template <class T> static PetscErrorCode ApplyOf(const HopsHungArgs *k, const void *x, void *xg)
   {
-    return Run<false>(k, x, xg, NULL, xg);
+    return Run<false>(k, (const T *)x, (const T *)xg, (T *)NULL, (T *)xg);
   }
 
-  static PetscErrorCode ApplyTranspose(const HopsHungArgs *k, const double from[], double y[], double yg[])
+  template <class T> static PetscErrorCode TransposeOf(const HopsHungArgs *k, const void *from, void *y, void *yg)
   {
-    return Run<true>(k, NULL, from, y, yg);
+    return Run<true>(k, (const T *)NULL, (const T *)from, (T *)y, (T *)yg);
+  }
+
+  static PetscErrorCode Apply(const HopsHungArgs *k, PetscDataType type, const void *x, void *xg)
+  {
+    return type == PETSC_FLOAT ? ApplyOf<float>(k, x, xg) : ApplyOf<double>(k, x, xg);
+  }
+
+  static PetscErrorCode ApplyTranspose(const HopsHungArgs *k, PetscDataType type, const void *from, void *y, void *yg)
+  {
+    return type == PETSC_FLOAT ? TransposeOf<float>(k, from, y, yg) : TransposeOf<double>(k, from, y, yg);
   }
 
   static PetscErrorCode Number(const HopsHungArgs *k, const int mstart[], const int entry[], int list[], int restr[])

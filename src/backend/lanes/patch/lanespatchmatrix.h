@@ -1,5 +1,5 @@
-/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchstar.h): models of cells,
-   element matrices, stars, lists and inverses of patches. Arguments are in lanespatchargs.h. */
+/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchhang.h, hopspatchstar.h):
+   models of cells, element matrices, stars, lists and inverses of patches; arguments: lanespatchargs.h. */
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
 #include "lanespatchargs.h"
@@ -67,6 +67,25 @@ struct HopsPatchElementsOf {
     const double *q = HopsPatchCellData<Team>(a, cells[team.index()], scratch + nwork);
 
     HopsPatchElementMatrix(&a.points, P, q, T, chunk, scratch, E + team.index() * n2, team.lane(), HopsLanesOf(lanes));
+  }
+};
+
+/* A team for each cell with hanging nodes */
+struct HopsPatchHangOf {
+  static constexpr int  lanes = 128;
+  int                   dim;
+  HopsHangingBox        box;
+  const double         *J;
+  const PetscInt       *at;
+  const unsigned short *mask;
+  size_t                n2;
+  double               *E;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *) const
+  {
+    const int k = team.index();
+
+    HopsPatchHangElement(dim, &box, J, mask[k], E + at[k] * n2, team.lane(), HopsLanesOf(lanes));
   }
 };
 
@@ -208,6 +227,24 @@ struct HopsPatchListsOf {
       HopsPatchListSort(n, sorting, NULL, to, NULL, rank, size);
     } else HopsPatchStarList(&l.nodes, s, 0, to, NULL, rank, size);
     if (l.estart[k] < l.estart[k + 1]) HopsPatchStarList(&l.nodes, s, 1, l.eidx + l.estart[k], NULL, rank, size);
+  }
+};
+
+/* A team for each patch, whose vectors begin at first[]; scratch: of a cell's nodes, numbers and places */
+struct HopsPatchProductsOf {
+  static constexpr int   lanes = 128;
+  HopsLanesPatchMatrices m;
+  const PetscInt        *first;
+  const double          *w;
+  double                *t;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    const int k = team.index();
+
+    HopsPatchProduct(&m.nodes, (int)m.size[k], m.list + m.start[k], (int)(m.cstart[k + 1] - m.cstart[k]), m.cell + m.cstart[k],
+                     m.cells, m.E, w + first[k], (int *)(scratch + m.nodes.nn), scratch, t + first[k], team.lane(),
+                     HopsLanesOf(lanes));
   }
 };
 

@@ -109,6 +109,21 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Hang(const HopsHanging *h, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[])
+  {
+    HopsPatchHangOf f      = {h->dim, h->box[0], NULL, NULL, NULL, (size_t)h->ne * h->ne, E};
+    Arrays          arrays = {};
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arrays.In((size_t)h->P * h->P * sizeof(double), h->J[0], &f.J));
+    PetscCall(arrays.In(n * sizeof(PetscInt), at, &f.at));
+    PetscCall(arrays.In(n * sizeof(*mask), mask, &f.mask));
+    PetscCall(Back::Teams("HopsPatchHang", (int)n, 0, f));
+    PetscCall(arrays.Free());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Corners(const HopsPatchNodes *m, const PetscInt corner[], PetscInt n, int number[])
   {
     const int          nv     = 1 << m->dim;
@@ -280,6 +295,45 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Matrices(const HopsPatchMatrices *m, Arrays *arrays, HopsLanesPatchMatrices *a)
+  {
+    PetscFunctionBegin;
+    *a       = {};
+    a->n     = (int)m->n;
+    a->nodes = m->nodes;
+    a->list  = m->list;
+    a->E     = m->E;
+    for (PetscInt k = 0; k < m->n; ++k) a->nmax = PetscMax(a->nmax, (int)m->size[k]);
+    PetscCall(arrays->In(m->n * sizeof(PetscInt), m->start, &a->start));
+    PetscCall(arrays->In(m->n * sizeof(PetscInt), m->size, &a->size));
+    PetscCall(arrays->In((m->n + 1) * sizeof(PetscInt), m->cstart, &a->cstart));
+    PetscCall(arrays->In(m->cstart[m->n] * sizeof(int), m->cell, &a->cell));
+    PetscCall(arrays->In(m->ncells * sizeof(PetscInt), m->cells, &a->cells));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Products(const HopsPatchMatrices *m, const PetscReal w[], PetscReal t[])
+  {
+    HopsPatchProductsOf f      = {};
+    Arrays              arrays = {};
+    PetscInt           *first;
+
+    PetscFunctionBegin;
+    if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscMalloc1(m->n + 1, &first));
+    first[0] = 0;
+    for (PetscInt k = 0; k < m->n; ++k) first[k + 1] = first[k] + m->size[k];
+    PetscCall(Matrices(m, &arrays, &f.m));
+    PetscCall(arrays.In(m->n * sizeof(PetscInt), first, &f.first));
+    PetscCall(arrays.In(first[m->n] * sizeof(double), w, &f.w));
+    PetscCall(arrays.In(first[m->n] * sizeof(double), NULL, &f.t));
+    PetscCall(Back::Teams("HopsPatchProducts", f.m.n, (sizeof(double) + sizeof(int)) * m->nodes.nn, f));
+    PetscCall(Out(t, f.t, first[m->n] * sizeof(double)));
+    PetscCall(arrays.Free());
+    PetscCall(PetscFree(first));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
   {
     const int              none   = PETSC_MPI_INT_MAX;
@@ -291,18 +345,9 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionBegin;
     *bad = -1;
     if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
-    a.n     = (int)m->n;
-    a.nodes = m->nodes;
-    a.list  = m->list;
-    a.E     = m->E;
-    a.inv   = inv;
-    for (PetscInt k = 0; k < m->n; ++k) a.nmax = PetscMax(a.nmax, (int)m->size[k]);
+    PetscCall(Matrices(m, &arrays, &a));
+    a.inv = inv;
     PetscCall(InvertBlock(a.nmax, sizeof(int) * m->nodes.nn, "-pc_patchfd_dense_max", &b, &bytes));
-    PetscCall(arrays.In(m->n * sizeof(PetscInt), m->start, &a.start));
-    PetscCall(arrays.In(m->n * sizeof(PetscInt), m->size, &a.size));
-    PetscCall(arrays.In((m->n + 1) * sizeof(PetscInt), m->cstart, &a.cstart));
-    PetscCall(arrays.In(m->cstart[m->n] * sizeof(int), m->cell, &a.cell));
-    PetscCall(arrays.In(m->ncells * sizeof(PetscInt), m->cells, &a.cells));
     PetscCall(arrays.In(m->n * sizeof(size_t), m->offset, &a.offset));
     PetscCall(arrays.In(sizeof(int), &none, &a.bad));
     PetscCall(Back::Teams("HopsPatchInvert", a.n, bytes, HopsPatchInvertOf{a, b}));
@@ -315,8 +360,9 @@ template <class Back> struct HopsLanesPatchSetUp {
 
 #define HOPS_LANES_PATCH_SETUP(Back) \
   { \
-    HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Corners, \
-      HopsLanesPatchSetUp<Back>::Lacks, HopsLanesPatchSetUp<Back>::Stars, HopsLanesPatchSetUp<Back>::Uncovered, \
-      HopsLanesPatchSetUp<Back>::Extents, HopsLanesPatchSetUp<Back>::Positions, HopsLanesPatchSetUp<Back>::Lists, \
-      HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Invert \
+    HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Hang, \
+      HopsLanesPatchSetUp<Back>::Corners, HopsLanesPatchSetUp<Back>::Lacks, HopsLanesPatchSetUp<Back>::Stars, \
+      HopsLanesPatchSetUp<Back>::Uncovered, HopsLanesPatchSetUp<Back>::Extents, HopsLanesPatchSetUp<Back>::Positions, \
+      HopsLanesPatchSetUp<Back>::Lists, HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Products, \
+      HopsLanesPatchSetUp<Back>::Invert \
   }
