@@ -38,8 +38,8 @@
 
   On adaptive meshes, with hanging nodes or without, and on meshes that were given as arrays, the levels are
   the spaces that `HopsSpaceSetCoarse()` told. Lower orders need no telling. Cells may be on other ranks than
-  their parents then. Where the solver's DM, or that of the matrix, is a `DMFOREST` on whose mesh the space is,
-  coarser forests are made: families of cells become their parents, as far as the forest's balance allows. The
+  their parents then. Where the solver's DM, or the matrix's, is a `DMFOREST` on whose mesh the space is,
+  coarser forests are made: families of cells become parents, as far as the forest's balance allows. The
   space keeps the one below it, as if it had been told.
 
   The operator is discretised anew on each level: a constant coefficient is the same, a function is evaluated

@@ -6,7 +6,8 @@ static char help[] =
   -kappa <n> : 0 constant, 1 a tensor that is a function, 2 jumps from cell to cell\n\
   -empty <r> : a rank without cells\n\
   -refused   : what has no estimate; -files: a file with cell data is read\n\
-  -mutate <half|flux> : the slow program is made wrong, which must be noticed\n\n";
+  -robin     : there is a Robin term on a wall\n\
+  -mutate <half|flux|robin> : the slow program is made wrong, which must be noticed\n\n";
 
 #include "hangingslow.h"
 #include "hopsexpect.h"
@@ -113,7 +114,7 @@ static PetscErrorCode CompareEnergy(const Slow *s, const HangArrays *a, HopsSpac
 static PetscErrorCode Compare(Slow *s, const HangArrays *a, Mat L, HopsSpace sp, Mat A, Vec x, PetscReal mass, PetscReal tol)
 {
   const PetscInt  Q       = s->p + 2;
-  const PetscBool mutated = s->half || s->flux ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool mutated = s->half || s->flux || s->forgets ? PETSC_TRUE : PETSC_FALSE;
   PetscReal      *g, *w, *S, *jumps;
   Vec             eta;
 
@@ -281,8 +282,8 @@ static PetscErrorCode TestRings(HopsCoefficient k)
 
 static PetscErrorCode TestRefused(const HangMesh *m, const HangArrays *a, HopsSpace sp, PetscInt p)
 {
-  const PetscScalar one = 1.0, zero   = 0.0;
-  PetscInt          marks[1024], cell = 0, face = 0;
+  const PetscScalar one = 1.0, zero = 0.0;
+  PetscInt          marks[1024];
   PetscReal         error;
   HopsCoefficient   k, none;
   HopsSpace         other;
@@ -310,8 +311,6 @@ static PetscErrorCode TestRefused(const HangMesh *m, const HangArrays *a, HopsSp
   PetscCall(MatPASetDiffusion(A, none));
   EXPECT("zero diffusion", ESTIMATE(sp, A, x, HOPS_ESTIMATE_ZZ, eta), "not positive in cell|HOPS_ESTIMATE_KELLY");
   PetscCall(MatPASetDiffusion(A, k));
-  PetscCall(MatPAAddRobin(A, 1, &cell, &face, k));
-  EXPECT("Robin terms", ESTIMATE(sp, A, x, HOPS_ESTIMATE_KELLY, eta), "Robin terms|HOPS_ESTIMATE_ZZ");
   PetscCall(ESTIMATE(sp, A, x, HOPS_ESTIMATE_ZZ, eta));
   PetscCall(HopsSpaceCreateAdaptiveFromArrays(PETSC_COMM_WORLD, HOPS_H1, m->dim, p, a->nc, a->owned, a->nodes, a->masks, p,
                                               a->coords, 0, NULL, &other));
@@ -352,12 +351,12 @@ int main(int argc, char **argv)
   const PetscScalar mass = 0.7;
   PetscInt          p = 2, map = 0, kappa = 0, empty = -1, *all;
   char              mutate[8] = "";
-  PetscBool         refused;
+  PetscBool         refused, robin;
   HangMesh          m;
   HangArrays        a;
   HangMutation      none = {0};
   HopsSpace         sp;
-  HopsCoefficient   k, r;
+  HopsCoefficient   k, r, alpha;
   Mat               A, L;
   Vec               x;
   Slow              s;
@@ -371,6 +370,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mutate", mutate, sizeof(mutate), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-refused", &refused));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-files", &files));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-robin", &robin));
   PetscCall(HangCreateFromOptions(&m));
   PetscCall(HangArraysCreate(&m, p, maps[map], HangWall, empty, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
@@ -381,12 +381,17 @@ int main(int argc, char **argv)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, k));
   PetscCall(MatPASetMass(A, r));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Alpha, NULL, &alpha));
+  if (robin) PetscCall(HangAddRobin(&m, &a, PETSC_TRUE, A, alpha));
+  PetscCall(HopsCoefficientDestroy(&alpha));
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(HopsSpaceSetEssentialFunction(sp, Rough, NULL));
   PetscCall(HopsSpaceInterpolate(sp, Rough, NULL, x));
   PetscCall(SlowCreate(&m, p, kappa, maps[map], &a, L, x, &s));
-  s.half = mutate[0] == 'h' ? PETSC_TRUE : PETSC_FALSE;
-  s.flux = mutate[0] == 'f' ? PETSC_TRUE : PETSC_FALSE;
+  s.half    = mutate[0] == 'h' ? PETSC_TRUE : PETSC_FALSE;
+  s.flux    = mutate[0] == 'f' ? PETSC_TRUE : PETSC_FALSE;
+  s.forgets = mutate[0] == 'r' ? PETSC_TRUE : PETSC_FALSE; /* the Robin term */
+  s.robin   = robin && !s.forgets ? PETSC_TRUE : PETSC_FALSE;
   /* on curved cells, or with a diffusion that varies in them, the divergence is an approximation */
   PetscCall(Compare(&s, &a, L, sp, A, x, PetscRealPart(mass), map || kappa == 1 ? 1e-3 : 1e-10));
   if (refused) PetscCall(TestRefused(&m, &a, sp, p));
@@ -429,6 +434,11 @@ int main(int argc, char **argv)
       args: -dim 2 -finest 3 -order 2 -seed 3 -empty 0 -files
 
     test:
+      suffix: robin
+      nsize: {{1 3}}
+      args: -dim {{2 3}} -roots 2,1,1 -finest 2 -order {{1 3}} -part 0.3 -robin
+
+    test:
       suffix: 3d
       args: -dim 3 -roots 2,1,1 -finest 2 -order {{1 2 3}} -part 0.3 -files
 
@@ -452,6 +462,10 @@ int main(int argc, char **argv)
       args: -dim {{2 3}} -roots 2,1,1 -finest 2 -order {{2 3}} -map {{1 2}} -part 0.3
 
     test:
+      suffix: robin_mapped
+      args: -dim {{2 3}} -roots 2,1,1 -finest 2 -order 2 -map {{1 2}} -part 0.3 -robin
+
+    test:
       suffix: tensor
       nsize: {{1 3}}
       args: -dim {{2 3}} -roots 2,1,1 -finest 2 -order {{1 2}} -map 1 -part 0.3 -kappa 1
@@ -464,7 +478,7 @@ int main(int argc, char **argv)
   test:
     suffix: mutate
     nsize: {{1 2}}
-    args: -turn -dim {{2 3}} -roots 2,2,1 -finest 2 -order 2 -part 0.3 -mutate {{half flux}}
+    args: -turn -dim {{2 3}} -roots 2,2,1 -finest 2 -order 2 -part 0.3 -robin -mutate {{half flux robin}}
     filter: grep "kelly\|residual"
 
 TEST*/

@@ -116,8 +116,8 @@ static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A Robin term on the boundary where the first direction begins; in 3D its facets may hang */
-static inline PetscErrorCode HangAddRobin(const HangMesh *m, const HangArrays *a, Mat A, HopsCoefficient c)
+/* A Robin term on the boundary where the first direction begins, or ends; in 3D its facets may hang */
+static inline PetscErrorCode HangAddRobin(const HangMesh *m, const HangArrays *a, PetscBool upper, Mat A, HopsCoefficient c)
 {
   PetscInt n = 0, *cells, *faces;
 
@@ -126,10 +126,10 @@ static inline PetscErrorCode HangAddRobin(const HangMesh *m, const HangArrays *a
   for (PetscInt k = 0; k < a->nc; ++k) {
     const HangCell *x = m->cell + a->first + k;
 
-    if (x->a[0]) continue;
+    if (x->a[0] != (upper ? (m->M[0] << x->level) - 1 : 0)) continue;
     cells[n] = k;
     for (PetscInt d = 0; d < m->dim; ++d)
-      if (x->perm[d] == 0) faces[n] = 2 * d + x->flip[d];
+      if (x->perm[d] == 0) faces[n] = 2 * d + (upper ? !x->flip[d] : x->flip[d]);
     ++n;
   }
   PetscCall(MatPAAddRobin(A, n, cells, faces, c));

@@ -260,7 +260,7 @@ static PetscErrorCode Operator(const HangMesh *m, const HangArrays *a, HopsSpace
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatPASetDiffusion(*A, k));
   PetscCall(MatPASetMass(*A, c));
-  if (robin) PetscCall(HangAddRobin(m, a, *A, k));
+  if (robin) PetscCall(HangAddRobin(m, a, PETSC_FALSE, *A, k));
   PetscCall(HopsCoefficientDestroy(&k));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);

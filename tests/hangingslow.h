@@ -9,8 +9,14 @@ typedef struct {
   const HangMesh *m;
   PetscInt        p, np, kappa, *place[HANG_LEVELS + 1];
   PetscReal      *z, *e, *x;
-  PetscBool       half, flux;
+  PetscBool       half, flux, robin, forgets;
 } Slow;
+
+static PetscErrorCode Alpha(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = 2.0 + x[0] + x[1] * x[1];
+  return PETSC_SUCCESS;
+}
 
 /* not smooth on any of the meshes */
 static PetscErrorCode Rough(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
@@ -188,10 +194,12 @@ static PetscReal Piece(const Slow *s, PetscInt c, PetscInt d, PetscInt side, Pet
       (void)Flux(s, k, y, x, Ji, G, &u);
       for (PetscInt b = 0; b < dim; ++b) jump -= G[b] * normal[b] / ds;
     } else {
-      PetscScalar given;
+      PetscScalar given, alpha;
 
       (void)Given(dim, x, 1, &given, NULL);
+      (void)Alpha(dim, x, 1, &alpha, NULL);
       if (!s->flux) jump -= given;
+      if (s->robin && d == 0 && side && s->m->cell[c].a[0] + 1 == s->m->M[0] << s->m->cell[c].level) jump += alpha * u;
     }
     sum += weight * ds * jump * jump;
   }

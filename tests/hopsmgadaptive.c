@@ -355,7 +355,7 @@ static PetscErrorCode Coefficients(PetscInt order, PetscInt empty)
   PetscCall(MatPASetQuadrature(A, order + 2, PETSC_FALSE));
   PetscCall(MatPASetDiffusion(A, c));
   PetscCall(MatPASetMass(A, c));
-  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(HangAddRobin(&h.mesh[h.n - 1], &h.a[h.n - 1], A, c));
+  if (mesh.dim == 2 && kind[0] != 'q') PetscCall(HangAddRobin(&h.mesh[h.n - 1], &h.a[h.n - 1], PETSC_FALSE, A, c));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCHOPSMG));

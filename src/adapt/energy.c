@@ -66,7 +66,7 @@ PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPo
   PetscScalar     *out = NULL;
   PetscReal        sum = 0.0;
   HopsBasis        gauss, geom;
-  HopsCoefficient  kappa = NULL, mass = NULL;
+  HopsForm         form = NULL;
   HopsFlux         fl;
 
   PetscFunctionBegin;
@@ -76,8 +76,8 @@ PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPo
   HopsValidPointer(grad, 5);
   HopsValidPointer(error, 8);
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
-  PetscCall(HopsGetEnergy(space, A, PETSC_FALSE, "HopsSpaceComputeEnergyError()", &kappa, &mass));
-  if (mass) HopsValidPointer(u, 4);
+  PetscCall(HopsGetEnergy(space, A, "HopsSpaceComputeEnergyError()", &form));
+  if (HopsFormValue(form)) HopsValidPointer(u, 4);
   if (cells) {
     HopsValidHeader(cells, VEC_CLASSID, 7);
     PetscCall(HopsSpaceCheckCellVec(space, cells));
@@ -88,7 +88,7 @@ PetscErrorCode HopsSpaceComputeEnergyError(HopsSpace space, Mat A, Vec x, HopsPo
   PetscCall(HopsBasisCreate(space->order + 1, space->order + 4, PETSC_FALSE, &gauss));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &gauss, &geom));
   PetscCall(HopsHostVecGetPartRead(x, 0, &a));
-  PetscCall(HopsFluxCreate(space, kappa, mass, a, &fl));
+  PetscCall(HopsFluxCreate(form, a, &fl));
   for (PetscInt c = 0; c < space->ncells; ++c) {
     PetscReal e;
 

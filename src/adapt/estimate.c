@@ -3,7 +3,7 @@
 
 const char *const HopsEstimateTypes[] = {"kelly", "zz", "residual", "HopsEstimateType", "HOPS_ESTIMATE_", NULL};
 
-PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char what[], HopsCoefficient *kappa, HopsCoefficient *mass)
+PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, const char what[], HopsForm *form)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)sp);
   PetscBool is;
@@ -28,12 +28,9 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
              what);
   PetscCheck(pa->form->space == sp, comm, PETSC_ERR_ARG_INCOMP,
              "The operator is on another space: take that of MatPAGetSpace(), or give MatCreatePA() of this one");
-  PetscCheck(!jumps || !HopsFormHas(pa->form, HOPS_BOUNDARY), comm, PETSC_ERR_SUP,
-             "The operator has Robin terms, which the jumps on the boundary leave out: take HOPS_ESTIMATE_ZZ, or an operator "
-             "without them whose flux is given");
-  *kappa = HopsFormDerivative(pa->form);
-  *mass  = HopsFormValue(pa->form);
-  PetscCheck(*kappa, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no diffusion: call MatPASetDiffusion() first");
+  *form = pa->form;
+  PetscCheck(HopsFormDerivative(*form), comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no diffusion: call MatPASetDiffusion() first");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,14 +42,14 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
 
   Input Parameters:
 + space - an H1 space
-. A     - the `MATPA` of the problem on this space, with `MatPASetDiffusion()` and, where there is one,
-  `MatPASetMass()`
+. A     - the `MATPA` of the problem on this space, with `MatPASetDiffusion()` and, where there are such,
+  `MatPASetMass()` and `MatPAAddRobin()`
 . x     - the solution, a vector of the space; essential values are the space's
 . type  - the estimate
 . f     - the right-hand side as a function of position, one component; `NULL` for zero. Only
   `HOPS_ESTIMATE_RESIDUAL` uses it
-. flux  - kappa grad u . n on those parts of the boundary that are not essential, one component; `NULL` for
-  zero. `HOPS_ESTIMATE_ZZ` does not use it
+. flux  - kappa grad u . n on those parts of the boundary that are not essential, and kappa grad u . n + alpha
+  u where there are Robin terms, one component; `NULL` for zero. `HOPS_ESTIMATE_ZZ` does not use it
 - ctx   - the context of both functions, or `NULL`
 
   Output Parameter:
@@ -76,7 +73,8 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
   Averages of `zz` smooth over interfaces where kappa jumps, and so find an error there.
 
   Where a facet hangs, jumps are taken on the parts of the coarser cell's facet, with their h_F. Facets of the
-  boundary all of whose nodes are essential have none; on others the jump is that to the given flux.
+  boundary all of whose nodes are essential have none; on others the jump is that to the given flux, with
+  alpha u added to the solution's on facets with Robin terms.
   Cells may be curved; then the divergence, and with it the residual, is that of a polynomial through the flux
   at order + 4 points per direction.
 
@@ -84,8 +82,7 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
   numbers all nodes anew, at the price of a space. Estimates are computed by the process: a space on a device
   copies mesh and vector.
 
-  Refused are other families, several components, first-order terms, Robin terms where there are jumps, and
-  periodic meshes of one or two cells.
+  Refused are other families, several components, first-order terms, and periodic meshes of one or two cells.
 
   References:
 + * - D. Kelly, J. Gago, O. Zienkiewicz and I. Babuska, A posteriori error analysis and adaptive processes in
@@ -100,7 +97,7 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, PetscBool jumps, const char wh
 PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimateType type, HopsPointFunction f,
                                       HopsPointFunction flux, void *ctx, Vec eta)
 {
-  HopsCoefficient  kappa = NULL, mass = NULL;
+  HopsForm         form = NULL;
   HopsSpace        nodes;
   HopsFlux         fl;
   HopsFacetSides   sides;
@@ -118,13 +115,12 @@ PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimat
   HopsValidHeader(eta, VEC_CLASSID, 8);
   PetscCall(HopsSpaceCheckVec(space, x, "of the solution"));
   PetscCall(HopsSpaceCheckCellVec(space, eta));
-  PetscCall(
-    HopsGetEnergy(space, A, type == HOPS_ESTIMATE_ZZ ? PETSC_FALSE : PETSC_TRUE, "HopsSpaceEstimateError()", &kappa, &mass));
+  PetscCall(HopsGetEnergy(space, A, "HopsSpaceEstimateError()", &form));
   PetscCall(PetscLogEventBegin(HopsEvent.estimate, space, x, 0, 0));
   PetscCall(HopsSpaceGetAllNodes(space, &nodes, &where));
   PetscCall(PetscCalloc1(space->ncells, &eta2));
   PetscCall(HopsHostVecGetPartRead(x, 0, &a));
-  PetscCall(HopsFluxCreate(space, kappa, mass, a, &fl));
+  PetscCall(HopsFluxCreate(form, a, &fl));
   if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2, why));
   else {
     PetscCall(HopsFacetSidesCreate(space, nodes, where, &sides));

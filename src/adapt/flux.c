@@ -21,15 +21,16 @@ static PetscErrorCode CreateRule(PetscInt P, const HopsBasis *gauss, PetscBool h
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFluxCreate(HopsSpace sp, HopsCoefficient kappa, HopsCoefficient mass, const PetscReal x[], HopsFlux *fl)
+PetscErrorCode HopsFluxCreate(HopsForm form, const PetscReal x[], HopsFlux *fl)
 {
+  const HopsSpace sp  = form->space;
   const PetscInt  dim = sp->dim, P = sp->order + 1;
   const PetscReal middle = 0.0;
   HopsBasis       gauss;
   PetscInt        nq;
 
   PetscFunctionBegin;
-  *fl = (HopsFlux){.sp = sp, .kappa = kappa, .mass = mass, .Q = P + 1};
+  *fl = (HopsFlux){.sp = sp, .form = form, .kappa = HopsFormDerivative(form), .mass = HopsFormValue(form), .Q = P + 1};
   PetscCall(HopsBasisCreate(P, fl->Q, PETSC_FALSE, &gauss));
   for (int k = 0; k < 2; ++k) {
     PetscCall(CreateRule(P, &gauss, k ? PETSC_TRUE : PETSC_FALSE, &fl->rule[k]));

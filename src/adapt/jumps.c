@@ -9,6 +9,43 @@ typedef struct {
   PetscReal *area, *diameter;
 } Traces;
 
+/* Robin coefficients times the surface element, at Gauss points in the facets' own directions, v[rows][nq];
+   row at[2 dim (cell) + face], or -1 */
+typedef struct {
+  PetscInt  *at;
+  PetscReal *v;
+} Robin;
+
+static PetscErrorCode RobinCreate(const HopsFlux *fl, Robin *r)
+{
+  const HopsSpace     sp  = fl->sp;
+  const PetscInt      dim = sp->dim, nq = HopsPower(fl->Q, dim - 1);
+  PetscInt            n = 0, row = 0;
+  HopsBasis           gauss;
+  const HopsIntegral *in;
+  PetscReal          *a;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; (in = HopsFormNext(fl->form, HOPS_BOUNDARY, &i));) n += in->facets->n;
+  PetscCall(HopsBasisCreate(sp->order + 1, fl->Q, PETSC_FALSE, &gauss));
+  PetscCall(PetscMalloc1(2 * dim * sp->ncells, &r->at));
+  PetscCall(PetscCalloc1(n * nq, &r->v));
+  PetscCall(PetscMalloc1(n * nq, &a));
+  for (PetscInt i = 0; i < 2 * dim * sp->ncells; ++i) r->at[i] = -1;
+  for (PetscInt i = 0; (in = HopsFormNext(fl->form, HOPS_BOUNDARY, &i));) {
+    PetscCall(HopsFaceEvaluate(sp, &gauss, in->facets->n, in->facets->cells, in->facets->faces, in->coefficient, a));
+    for (PetscInt f = 0; f < in->facets->n; ++f) {
+      PetscInt *at = r->at + 2 * dim * in->facets->cells[f] + in->facets->faces[f];
+
+      if (*at < 0) *at = row++;
+      for (PetscInt q = 0; q < nq; ++q) r->v[*at * nq + q] += a[f * nq + q];
+    }
+  }
+  PetscCall(PetscFree(a));
+  PetscCall(HopsBasisDestroy(&gauss));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where point i of a side is among those of a direction along it, of a rule that has halves or not; i < 0:
    its lower end, i >= Q: its upper one */
 static inline PetscInt PointOf(PetscInt Q, PetscBool halves, PetscInt upper, PetscInt i)
@@ -48,10 +85,10 @@ static void SideDiameter(const HopsFlux *fl, const HopsFacetSide *s, PetscReal *
   *diameter = HopsDiameter(dim, n, corner);
 }
 
-/* The flux out of the cell at the points of a side. On the boundary the given one is subtracted; essential
-   facets have none */
+/* The flux out of the cell at the points of a side. On the boundary a Robin term is added, where robin[] is
+   not NULL, and the given one is subtracted; essential facets have none */
 static PetscErrorCode SideTrace(HopsFlux *fl, const HopsFacetSide *s, HopsPointFunction flux, void *ctx, PetscBool essential,
-                                PetscReal out[], PetscReal area[])
+                                const PetscReal robin[], PetscReal out[], PetscReal area[])
 {
   const PetscInt dim = fl->sp->dim, Q = fl->Q, nq = HopsPower(Q, dim - 1), d = s->face / 2;
 
@@ -70,6 +107,7 @@ static PetscErrorCode SideTrace(HopsFlux *fl, const HopsFacetSide *s, HopsPointF
     for (PetscInt a = 0; a < dim; ++a) out[k] += fl->F[q * dim + a] * n[a] / ds;
     area[k] = ds * fl->weight[i[0]] * (dim == 3 ? fl->weight[i[1]] : 1.0) / (s->part >= 0 ? 1 << (dim - 1) : 1);
     if (!s->boundary) continue;
+    if (robin) out[k] += robin[own] / ds * fl->v[q];
     if (essential) out[k] = 0.0;
     else if (flux) {
       PetscCall((*flux)(dim, fl->x + q * dim, 1, &g, ctx));
@@ -131,8 +169,10 @@ static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
   const PetscInt dim = sp->dim, nf = HopsPower(sp->order + 1, dim - 1);
   PetscInt      *node;
   PetscReal     *work;
+  Robin          robin;
 
   PetscFunctionBegin;
+  PetscCall(RobinCreate(fl, &robin));
   PetscCall(PetscMalloc1(3 * HopsPower(fl->rule[0].Q, dim), &work));
   PetscCall(PetscMalloc1(2 * dim * nf, &node));
   for (PetscInt face = 0; face < 2 * dim; ++face) PetscCall(HopsFaceNodes(dim, sp->order + 1, face, node + face * nf));
@@ -147,15 +187,18 @@ static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
       }
       for (PetscInt i = s->start[c]; i < s->start[c + 1]; ++i) {
         const HopsFacetSide *side = s->side + i;
+        const PetscInt       row  = robin.at[2 * dim * c + side->face];
 
         if ((side->part >= 0) != halves) continue;
         if (!filled) PetscCall(HopsFluxCell(fl, c, &fl->rule[halves], &fl->geom[halves], x));
         filled = PETSC_TRUE;
         SideDiameter(fl, side, t->diameter + i);
-        PetscCall(SideTrace(fl, side, flux, ctx, side->boundary ? IsEssential(sp, side, node) : PETSC_FALSE, t->out + i * t->nq,
-                            t->area + i * t->nq));
+        PetscCall(SideTrace(fl, side, flux, ctx, side->boundary ? IsEssential(sp, side, node) : PETSC_FALSE,
+                            row < 0 ? NULL : robin.v + row * t->nq, t->out + i * t->nq, t->area + i * t->nq));
       }
     }
+  PetscCall(PetscFree(robin.at));
+  PetscCall(PetscFree(robin.v));
   PetscCall(PetscFree(work));
   PetscCall(PetscFree(node));
   PetscFunctionReturn(PETSC_SUCCESS);

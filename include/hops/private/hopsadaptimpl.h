@@ -54,6 +54,7 @@ PETSC_INTERN PetscErrorCode HopsFacetSidesDestroy(HopsFacetSides *);
 */
 typedef struct {
   HopsSpace       sp;
+  HopsForm        form;        /* whose Robin terms are on the boundary */
   HopsCoefficient kappa, mass; /* mass may be NULL */
   HopsHanging     hang;
   HopsBasis       rule[2], geom[2], middle; /* of the element maps: at the middle of a cell */
@@ -69,7 +70,7 @@ typedef struct {
 } HopsFlux;
 
 /* src/adapt/flux.c */
-PETSC_INTERN PetscErrorCode HopsFluxCreate(HopsSpace, HopsCoefficient kappa, HopsCoefficient mass, const PetscReal x[], HopsFlux *);
+PETSC_INTERN PetscErrorCode HopsFluxCreate(HopsForm, const PetscReal x[], HopsFlux *);
 PETSC_INTERN PetscErrorCode HopsFluxDestroy(HopsFlux *);
 /* fills u, v, x, Ji, det and F in a cell at points of a rule, and k, m */
 PETSC_INTERN PetscErrorCode HopsFluxCell(HopsFlux *, PetscInt cell, const HopsBasis *rule, const HopsBasis *geom,
@@ -87,7 +88,5 @@ PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpa
                                                   const PetscReal x[], PetscReal eta2[], char why[]);
 
 /* src/adapt/estimate.c */
-/* the coefficients of an operator that has an energy: diffusion and, or NULL, reaction; `jumps` refuses Robin
-   terms */
-PETSC_INTERN PetscErrorCode HopsGetEnergy(HopsSpace, Mat, PetscBool jumps, const char what[], HopsCoefficient *kappa,
-                                          HopsCoefficient *mass);
+/* the form of an operator that has an energy: with a diffusion */
+PETSC_INTERN PetscErrorCode HopsGetEnergy(HopsSpace, Mat, const char what[], HopsForm *);
