@@ -310,9 +310,40 @@ static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* other[nkeys][w]: place[] of the lowest rank that has the unknown (which = 1), or of the highest (-1). Which
+   message comes first must not matter */
+static PetscErrorCode HopsArraysSharePlaces(HopsSpace sp, PetscInt nkeys, PetscInt w, PetscSF keys, PetscInt which,
+                                            const PetscReal place[], PetscReal other[])
+{
+  PetscMPIInt rank;
+  PetscInt   *speaker, *least;
+  PetscReal  *root, *leaf;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(PetscMalloc4(nkeys, &speaker, sp->nT, &least, sp->nT, &root, nkeys, &leaf));
+  for (PetscInt k = 0; k < nkeys; ++k) speaker[k] = which * rank;
+  for (PetscInt i = 0; i < sp->nT; ++i) least[i] = PETSC_INT_MAX;
+  PetscCall(PetscSFReduceBegin(keys, MPIU_INT, speaker, least, MPI_MIN));
+  PetscCall(PetscSFReduceEnd(keys, MPIU_INT, speaker, least, MPI_MIN));
+  PetscCall(PetscSFBcastBegin(keys, MPIU_INT, least, speaker, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(keys, MPIU_INT, least, speaker, MPI_REPLACE));
+  for (PetscInt d = 0; d < w; ++d) {
+    for (PetscInt i = 0; i < sp->nT; ++i) root[i] = PETSC_MIN_REAL;
+    for (PetscInt k = 0; k < nkeys; ++k) leaf[k] = speaker[k] == which * rank ? place[k * w + d] : PETSC_MIN_REAL;
+    PetscCall(PetscSFReduceBegin(keys, MPIU_REAL, leaf, root, MPIU_MAX));
+    PetscCall(PetscSFReduceEnd(keys, MPIU_REAL, leaf, root, MPIU_MAX));
+    PetscCall(PetscSFBcastBegin(keys, MPIU_REAL, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(keys, MPIU_REAL, root, leaf, MPI_REPLACE));
+    for (PetscInt k = 0; k < nkeys; ++k) other[k * w + d] = leaf[k];
+  }
+  PetscCall(PetscFree4(speaker, least, root, leaf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
-  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then,
-  on several ranks, what one of them said). `agree`: all cells have all their unknowns there, so that nothing
+  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there.
+  `agree`: all cells have all their unknowns there, so that nothing
   else about them needs to be compared
 */
 static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const int elist[], PetscSF keys,
@@ -322,9 +353,8 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
   HopsBasis      gll, geom;
   PetscInt      *cell, *count, *ends;
-  PetscReal     *x, *place, *size, *other, *root;
+  PetscReal     *x, *place, *size, *other[2] = {NULL, NULL};
   PetscMPIInt    nranks;
-  MPI_Datatype   unit;
 
   PetscFunctionBegin;
   *agree = PETSC_TRUE;
@@ -357,28 +387,22 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     if (twice) PetscCall(HopsArraysCheckTwice(sp, c, gidx, elist + c * np, why));
   }
   PetscCallMPI(MPI_Comm_size(comm, &nranks));
-  if (nranks > 1) {
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)w, MPIU_REAL, &unit));
-    PetscCallMPI(MPI_Type_commit(&unit));
-    PetscCall(PetscMalloc2(nkeys * w, &other, sp->nT * w, &root));
-    PetscCall(PetscSFReduceBegin(keys, unit, place, root, MPI_REPLACE));
-    PetscCall(PetscSFReduceEnd(keys, unit, place, root, MPI_REPLACE));
-    PetscCall(PetscSFBcastBegin(keys, unit, root, other, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(keys, unit, root, other, MPI_REPLACE));
+  for (PetscInt r = 0; r < 2 && nranks > 1; ++r) { /* either may have it where a cell of this rank has another corner */
+    PetscCall(PetscMalloc1(nkeys * w, &other[r]));
+    PetscCall(HopsArraysSharePlaces(sp, nkeys, w, keys, r ? 1 : -1, place, other[r]));
     for (PetscInt k = 0; k < nkeys; ++k)
-      if (count[k] && (other[k * w + dim] != place[k * w + dim] ||
-                       HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])))
+      if (count[k] && (other[r][k * w + dim] != place[k * w + dim] ||
+                       HopsArraysApart(dim, other[r] + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])))
         *agree = PETSC_FALSE;
-    PetscCall(PetscArraycpy(place, other, nkeys * w));
-    PetscCall(PetscFree2(other, root));
-    PetscCallMPI(MPI_Type_free(&unit));
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, agree, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
   }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, agree, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
   if (*agree) PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, place + dim, w, keys, why));
   for (PetscInt c = 0; c < sp->ncells && !*agree; ++c) {
     PetscCall(HopsArraysLattice(sp, &geom, c, x));
-    PetscCall(HopsArraysCheckMovedCorners(sp, c, gidx, elist + c * np, x, place, size[c], why));
+    for (PetscInt r = 0; r < (nranks > 1 ? 2 : 1); ++r)
+      PetscCall(HopsArraysCheckMovedCorners(sp, c, gidx, elist + c * np, x, nranks > 1 ? other[r] : place, size[c], why));
   }
+  for (PetscInt r = 0; r < 2; ++r) PetscCall(PetscFree(other[r]));
   PetscCall(PetscFree5(cell, ends, x, place, size));
   PetscCall(PetscFree(count));
   PetscCall(HopsBasisDestroy(&gll));
