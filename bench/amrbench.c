@@ -129,12 +129,12 @@ static PetscErrorCode SetTerm(Case *c, Mat A, HopsCoefficient cf)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode NoHung(HopsHung h, PetscInt nc, PetscBool interior, const PetscReal x[], PetscReal xg[])
+static PetscErrorCode NoHung(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, const void *x, void *xg)
 {
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode NoHungTranspose(HopsHung h, PetscInt nc, PetscBool interior, PetscReal yg[], PetscReal y[])
+static PetscErrorCode NoHungTranspose(HopsHung h, PetscDataType type, PetscInt nc, PetscBool interior, void *yg, void *y)
 {
   return PETSC_SUCCESS;
 }

@@ -98,7 +98,7 @@ static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCLOR));
-  if (entries >= 0) PetscCall(PCLORSetConstraintEntries(pc, entries)); /* else the default */
+  PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));

@@ -155,7 +155,7 @@ typedef struct {
   PetscBool             couple, coupleset; /* between components: as asked for, or the default */
   PetscReal             droptol;
   PetscBool             dropset;
-  PetscInt              constraintentries; /* -pc_lor_constraint_entries, or -1: by the order */
+  PetscInt              constraintentries; /* -pc_lor_constraint_entries */
   Mat                   mat;               /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
@@ -197,13 +197,6 @@ typedef struct {
 } PC_LOR;
 
 #define HOPS_NODAL_WEIGHT 1.5
-
-/* By measurement: docs/guide/adaptive.md */
-static inline PetscInt PCLORGetConstraintEntries(const PC_LOR *lor, HopsSpace sp)
-{
-  if (lor->constraintentries >= 0) return lor->constraintentries;
-  return sp->dim == 3 && sp->order > 4 ? 8 : 4;
-}
 
 /* src/pc/lor/pclorform.c; what the user sets is that of all types whose data begin with a PC_LOR */
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);

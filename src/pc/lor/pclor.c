@@ -204,7 +204,6 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
   HopsLORVertexData data;
-  PetscInt          entries;
   PetscBool         fits;
   Mat               mat;
 
@@ -216,14 +215,14 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
              PETSC_ERR_ARG_INCOMP,
              "-pc_lor_diffusion alone leaves a matrix that takes gradients or curls to zero: give -pc_lor_mass too (0 if it is "
              "meant)");
-  entries = PCLORGetConstraintEntries(lor, lor->form->space);
-  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol || lor->lor.constraintentries != entries) {
+  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol ||
+      lor->lor.constraintentries != lor->constraintentries) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form->space, lor->form->space->backend, &lor->lor));
     lor->lor.droptol           = lor->droptol;
-    lor->lor.constraintentries = lor->lor.kernel->constraintentries = entries;
+    lor->lor.constraintentries = lor->lor.kernel->constraintentries = lor->constraintentries;
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -478,7 +477,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PC_LOR   *lor = (PC_LOR *)pc->data;
   char     *terms[8];
   PetscInt  nterms  = 8;
-  PetscInt  entries = lor->constraintentries < 0 ? 4 : lor->constraintentries;
+  PetscInt  entries = lor->constraintentries;
   PetscBool set, couple = lor->couple;
   PetscReal droptol, fill;
 
@@ -499,8 +498,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsInt("-pc_lor_constraint_entries",
-                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all; in 3D from order 5 on "
-                            "8 unless set",
+                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all",
                             "PCLORSetConstraintEntries", entries, &entries, &set));
   if (set) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
@@ -738,7 +736,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";
 
-  lor->constraintentries = -1;
+  lor->constraintentries = 4; /* by measurement: docs/guide/adaptive.md */
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;

@@ -161,15 +161,13 @@ static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsN
 static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
 {
   PetscBool couple;
-  PetscInt  entries;
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
-  entries = PCLORGetConstraintEntries(lor, lor->block->nodes->space);
-  *keeps  = couple == lor->block->couple &&
-               (couple || (lor->block->lor.droptol == lor->droptol && lor->block->lor.constraintentries == entries))
-              ? PETSC_TRUE
-              : PETSC_FALSE;
+  *keeps = couple == lor->block->couple &&
+               (couple || (lor->block->lor.droptol == lor->droptol && lor->block->lor.constraintentries == lor->constraintentries))
+             ? PETSC_TRUE
+             : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,8 +178,7 @@ static PetscErrorCode PCLORCreateBlock(PC pc, PC_LOR *lor, HopsForm form, HopsNo
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, form, nodes, &couple));
-  PetscCall(
-    HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, PCLORGetConstraintEntries(lor, nodes->space), &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, lor->constraintentries, &lor->block));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, nodes->space));

@@ -185,7 +185,7 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 
   Input Parameters:
 + pc - the preconditioner
-- n  - the number, or 0 for all; the default is 4, and 8 in 3D from order 5 on
+- n  - the number, or 0 for all; the default is 4
 
   Options Database Key:
 . -pc_lor_constraint_entries <n> - the number
