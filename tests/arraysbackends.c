@@ -8,7 +8,7 @@ static char help[] =
 
 #include <hops/private/hopsderhamimpl.h>
 #include "hopsexpect.h"
-#include "backend_apart.h"
+#include "samespace.h"
 
 static PetscInt bad, refused;
 
@@ -86,31 +86,6 @@ static PetscErrorCode CreateSpace(const char name[], HopsSpace on, const Arrays 
   PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, on->family, on->dim, on->order, on->ncells, on->nT, a->unknowns,
                                             a->gorder, a->coords, a->ness, a->ess, sp));
   PetscCheck(!strcmp((*sp)->backend->name, name), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Not on back end %s", name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CheckSame(HopsSpace a, HopsSpace b)
-{
-  const PetscInt in[10] = {a->nT, a->nG, a->nC, a->ncells, a->ninterior, a->gorder, a->rstart, a->nL, a->ness, a->turned};
-  const PetscInt mb[10] = {b->nT, b->nG, b->nC, b->ncells, b->ninterior, b->gorder, b->rstart, b->nL, b->ness, b->turned};
-  PetscBool      same[7];
-
-  PetscFunctionBeginUser;
-  PetscCall(HopsSpaceBringMesh(a));
-  PetscCall(HopsSpaceBringMesh(b));
-  PetscCall(PetscArraycmp(in, mb, 10, &same[0]));
-  if (!same[0]) {
-    ++bad;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArraycmp(a->restr, b->restr, a->ncells * a->ne, &same[0]));
-  PetscCall(PetscArraycmp(a->X, b->X, a->ncells * a->dim * HopsPower(a->gorder + 1, a->dim), &same[1]));
-  PetscCall(PetscArraycmp(a->cell, b->cell, a->ncells, &same[2]));
-  PetscCall(PetscArraycmp(a->ghost, b->ghost, a->nG, &same[3]));
-  PetscCall(PetscArraycmp(a->essT, b->essT, a->ness, &same[4]));
-  PetscCall(PetscArraycmp(a->essC, b->essC, a->ness, &same[5]));
-  PetscCall(PetscArraycmp(a->cglobal, b->cglobal, a->nC, &same[6]));
-  for (PetscInt i = 0; i < 7; ++i) bad += !same[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,37 +192,10 @@ static PetscErrorCode CheckCompanions(const char *const names[2], HopsSpace on, 
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(HopsSpaceCreateCompanion(with[k], HOPS_H1, PETSC_TRUE, &companion[k]));
   }
-  PetscCall(CheckSame(companion[0], companion[1]));
+  PetscCall(TestSameSpaces(companion[0], companion[1], &bad));
   for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsSpaceDestroy(&companion[k]));
   PetscCall(ArraysDestroy(&a));
   PetscCall(HopsSpaceDestroy(&h1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateOn(DM dm, HopsFamily f, PetscInt order, HopsSpace *sp)
-{
-  PetscFunctionBeginUser;
-  if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, NULL, 0, NULL, sp));
-  else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, NULL, 0, NULL, sp));
-  else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, NULL, 0, NULL, sp));
-  else PetscCall(HopsSpaceCreateL2(dm, order, sp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetBackends(const char *names[2])
-{
-  static char text[64];
-  char       *comma;
-  PetscBool   set;
-
-  PetscFunctionBeginUser;
-  PetscCall(ApartRegister());
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", text, sizeof(text), &set));
-  PetscCall(PetscStrchr(text, ',', &comma));
-  PetscCheck(set && comma, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give two back ends, as in -backends host,apart");
-  *comma   = 0;
-  names[0] = text;
-  PetscCall(ApartUse(comma + 1, &names[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,7 +208,8 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SetBackends(names));
+  PetscCall(TestGetBackends(names));
+  PetscCheck(names[0], PETSC_COMM_WORLD, PETSC_ERR_USER, "Give two back ends, as in -backends host,apart");
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-geometry", &geometry, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
@@ -273,10 +222,10 @@ int main(int argc, char **argv)
     Arrays    a;
 
     PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "host"));
-    PetscCall(CreateOn(dm, (HopsFamily)f, order, &on));
+    PetscCall(TestCreateSpace(dm, (HopsFamily)f, order, NULL, 0, NULL, &on));
     PetscCall(ArraysCreate(on, geometry, essential, left, &a));
     for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(CreateSpace(names[k], on, &a, &sp[k]));
-    if (!refuse) PetscCall(CheckSame(sp[0], sp[1]));
+    if (!refuse) PetscCall(TestSameSpaces(sp[0], sp[1], &bad));
     else PetscCall(CheckRefused(names, on, &a));
     if (!refuse && (f == HOPS_HCURL || (f == HOPS_HDIV && on->dim == 2))) PetscCall(CheckCompanions(names, on, geometry, sp));
     for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(HopsSpaceDestroy(&sp[k]));

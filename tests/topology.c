@@ -11,7 +11,7 @@ on meshes all of whose cells, faces and edges are turned at random.\n\
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
 #include "hopstest.h"
-#include "backend_apart.h"
+#include "samespace.h"
 #include "bentcells.h"
 
 static PetscInt bad[7];
@@ -266,37 +266,16 @@ static PetscErrorCode CheckNumbers(HopsSpace sp)
 /* A space that another back end set up is the same, entry by entry */
 static PetscErrorCode CheckSame(HopsSpace a, HopsSpace b)
 {
-  const PetscInt in[8] = {a->nT, a->nG, a->nC, a->ncells, a->ninterior, a->gorder, a->rstart, a->nL};
-  const PetscInt mb[8] = {b->nT, b->nG, b->nC, b->ncells, b->ninterior, b->gorder, b->rstart, b->nL};
-  PetscBool      same[6];
+  const PetscInt n = a->ncells == b->ncells ? a->ncells * a->cells->ref.n : 0;
+  PetscBool      same[2];
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceBringMesh(a));
-  PetscCall(HopsSpaceBringMesh(b));
+  PetscCall(TestSameSpaces(a, b, &bad[SAME]));
   PetscCall(HopsPlexCellsBring(a->cells));
   PetscCall(HopsPlexCellsBring(b->cells));
-  PetscCall(PetscArraycmp(in, mb, 8, &same[0]));
-  if (!same[0]) {
-    ++bad[SAME];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArraycmp(a->restr, b->restr, a->ncells * a->ne, &same[0]));
-  PetscCall(PetscArraycmp(a->X, b->X, a->ncells * a->dim * HopsPower(a->gorder + 1, a->dim), &same[1]));
-  PetscCall(PetscArraycmp(a->cell, b->cell, a->ncells, &same[2]));
-  PetscCall(PetscArraycmp(a->ghost, b->ghost, a->nG, &same[3]));
-  PetscCall(PetscArraycmp(a->cells->point, b->cells->point, a->ncells * a->cells->ref.n, &same[4]));
-  PetscCall(PetscArraycmp(a->cells->ornt, b->cells->ornt, a->ncells * a->cells->ref.n, &same[5]));
-  for (PetscInt i = 0; i < 6; ++i) bad[SAME] += !same[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateSpace(DM dm, HopsFamily f, PetscInt order, DMLabel label, PetscInt value, HopsSpace *sp)
-{
-  PetscFunctionBeginUser;
-  if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, label, 1, &value, sp));
-  else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, label, 1, &value, sp));
-  else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, label, 1, &value, sp));
-  else PetscCall(HopsSpaceCreateL2(dm, order, sp));
+  PetscCall(PetscArraycmp(a->cells->point, b->cells->point, n, &same[0]));
+  PetscCall(PetscArraycmp(a->cells->ornt, b->cells->ornt, n, &same[1]));
+  for (PetscInt i = 0; i < 2; ++i) bad[SAME] += !same[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +321,7 @@ static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel 
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", before, sizeof(before), &had));
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", name));
-  PetscCall(CreateSpace(dm, f, order, label, value, &other));
+  PetscCall(TestCreateSpace(dm, f, order, label, 1, &value, &other));
   PetscCheck(other->backend != sp->backend, PETSC_COMM_WORLD, PETSC_ERR_USER, "-against: another back end is meant");
   PetscCall(CheckSame(sp, other));
   PetscCall(CheckCoarse(dm, name, sp));
@@ -627,20 +606,13 @@ static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt va
 /* -backends <a,b> */
 static PetscErrorCode SetBackends(void)
 {
-  char        text[64], *comma;
-  const char *use;
-  PetscBool   set;
+  const char *names[2];
 
   PetscFunctionBeginUser;
-  PetscCall(ApartRegister());
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-backends", text, sizeof(text), &set));
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrchr(text, ',', &comma));
-  PetscCheck(comma, PETSC_COMM_WORLD, PETSC_ERR_USER, "-backends %s: give two, as in -backends host,apart", text);
-  *comma = 0;
-  PetscCall(ApartUse(comma + 1, &use));
-  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", use));
-  PetscCall(PetscOptionsSetValue(NULL, "-against", text));
+  PetscCall(TestGetBackends(names));
+  if (!names[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", names[1]));
+  PetscCall(PetscOptionsSetValue(NULL, "-against", names[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -664,7 +636,7 @@ int main(int argc, char **argv)
   for (PetscInt f = 0; f < 4; ++f) {
     HopsSpace sp, coarse, other;
 
-    PetscCall(CreateSpace(dm, (HopsFamily)f, order, label, value, &sp));
+    PetscCall(TestCreateSpace(dm, (HopsFamily)f, order, label, 1, &value, &sp));
     PetscCall(CheckNumbers(sp));
     PetscCall(CheckBackend(dm, (HopsFamily)f, order, label, value, sp));
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &other));

@@ -20,7 +20,8 @@
   HOPS_LOR_LAST where it is the last one of a row without copies. By rows: copies[rows + 1], where the first
   one begins; which rows are to come afterwards.
 */
-#define HOPS_LOR_LAST 128
+#define HOPS_LOR_LAST   128
+#define HOPS_LOR_COPIES 16 /* of a row, at most: so that 31 bits count those of all rows */
 
 struct HopsLORPieces {
   int            n, each;
@@ -87,7 +88,7 @@ struct HopsLORCountCopies {
     int       pieces = 0;
 
     HopsLORForPieces(entry, b[0], b[1], perentry, cells, [&](int, int) { pieces++; });
-    p.later[r]  = !pieces || IsLong(rows, r, max) || HasTwo(rows, r) || (pieces > 1 && (!few || pieces > 16));
+    p.later[r]  = !pieces || IsLong(rows, r, max) || HasTwo(rows, r) || (pieces > 1 && (!few || pieces > HOPS_LOR_COPIES));
     p.copies[r] = pieces > 1 && !p.later[r] ? pieces * (rows.i[0][r + 1] - rows.i[0][r]) : 0;
   }
 };
@@ -117,7 +118,7 @@ template <class Back>
 PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const HopsLORRows *rows, double perentry, int max,
                                 const HopsLORPieces *p)
 {
-  const bool               few = rows->nnz[0] < PETSC_INT_MAX / 16;
+  const bool               few = rows->nnz[0] < INT_MAX / HOPS_LOR_COPIES;
   const HopsLORCountCopies c   = {begin, entry, *rows, perentry, max, p->each * Back::Team::group, few, *p};
 
   PetscFunctionBegin;
@@ -221,7 +222,11 @@ HOPS_LANES void HopsLORFinishRow(const HopsLORPieces &p, const HopsLORRows &rows
     HopsLORZeroRow(rows, r);
     Row(b[0], b[1]);
   }
-  if (!p.zero || b[0] == b[1]) return;
+  if (!p.zero) return;
+  if (b[0] == b[1]) { /* no cell adds to it here: an essential one, or one of hanging nodes' or other ranks' cells */
+    if (HasMore(m.hung, rows, (int)r)) *p.zero = 1;
+    return;
+  }
   Words word;
 
   word.Load(rows, PlaceKey(m, rows, b[0]));
