@@ -381,7 +381,7 @@ int main(int argc, char **argv)
             -mg_mg_levels_ksp_type richardson -mg_mg_levels_ksp_max_it 1 -mg_mg_levels_pc_type patchfd
       output_file: output/forest_mg.out
 
-    # the forest is not distributed anew as it becomes coarser
+    # the finest forest was not partitioned for coarsening
     test:
       suffix: mg_options
       nsize: {{1 3}}

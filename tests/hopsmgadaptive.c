@@ -305,13 +305,13 @@ static PetscErrorCode Given(HangHierarchy *h, HopsSpace space, PetscInt q, HopsC
 /* On each level P^T A P = A of the next one, on vectors that are zero where essential */
 static PetscErrorCode Products(HangHierarchy *h, PC pc, PetscReal *most)
 {
+  PetscFunctionBeginUser;
   *most = 0.0;
   for (PetscInt l = h->n - 1; l > 0; --l) {
     Mat       P, A, Ac;
     Vec       x, y, z, w;
     PetscReal norm, error;
 
-    PetscFunctionBeginUser;
     PetscCall(TestLevel(pc, l, &P, &A, &Ac));
     PetscCall(MatCreateVecs(P, &x, &y));
     PetscCall(VecDuplicate(y, &z));

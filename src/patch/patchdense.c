@@ -269,7 +269,7 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
   PetscInt         *dense, *round, rounds = 0, all, nd = 0;
   int              *where;
   HopsPatchInverses have = NULL;
-  /* devices invert faster than the process compares; but where nodes hang there are many */
+  /* devices invert faster than the process compares; but where nodes hang many matrices are equal */
   const PetscBool share = !pt->space->backend->patches || pt->space->hanging ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;

@@ -84,24 +84,25 @@ static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsS
    told it (HopsSpaceSetCoarse()), that one, at no higher order than the levels above have come down to */
 static PetscErrorCode PCHopsMGCreateCoarserMesh(PC pc, HopsSpace fine, HopsSpace *coarse)
 {
-  const HopsSpace told = HopsSpaceMesh(fine)->coarse;
-  DM              dm;
+  HopsSpace told = HopsSpaceMesh(fine)->coarse, made = NULL;
+  DM        dm = NULL;
 
   PetscFunctionBegin;
   *coarse = NULL;
+  if (!told) PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
+  if (dm) PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+  else if (!told) {
+    /* of the mesh's own order, for all that come after, whose levels may have another one */
+    PetscCall(PCHopsMGGetForest(pc, fine, &dm));
+    if (dm) PetscCall(HopsSpaceCreateCoarseForest(HopsSpaceMesh(fine), dm, &made));
+    told = made;
+  }
   if (told && told->order <= fine->order) {
     PetscCall(HopsSpaceReference(told));
     *coarse = told;
     if (told->backend == fine->backend) told->kokkosvecs = fine->kokkosvecs; /* which go with no others */
   } else if (told) PetscCall(HopsSpaceCreateCoarse(told, NULL, fine->order, coarse));
-  else {
-    PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
-    if (dm) PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
-    else {
-      PetscCall(PCHopsMGGetForest(pc, fine, &dm));
-      if (dm) PetscCall(HopsSpaceCreateCoarseForest(fine, dm, coarse));
-    }
-  }
+  PetscCall(HopsSpaceDestroy(&made));
   if (*coarse && !(*coarse)->N) PetscCall(HopsSpaceDestroy(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,6 +88,8 @@ static PetscErrorCode Begin(HopsSpace sp, const HopsBackendOps *at, HopsArraysWo
   HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
   PetscCall(HopsCheckInt("unknowns", sp->nT));
   PetscCall(HopsCheckInt("unknowns of the cells", (PetscInt64)sp->ncells * sp->ne));
+  PetscCheck((PetscInt64)sp->ncells * sp->ne < HOPS_UNTOUCHED, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The cells of a rank have more than %d unknowns: use more ranks", HOPS_UNTOUCHED);
   PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscMalloc1(sp->ne, &a->entry));
   PetscCall(Entries(&l, m, a->entry));

@@ -416,7 +416,8 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
 static PetscErrorCode HopsArraysRefusePart(HopsSpace sp, PetscInt cell, PetscInt k, const HopsArraysPart *t, const PetscInt gidx[],
                                            const int elist[], char why[])
 {
-  const PetscInt P = sp->order + 1, *own = elist + cell * sp->ne;
+  const PetscInt P        = sp->order + 1;
+  const int     *own      = elist + cell * sp->ne;
   char           with[64] = "a cell of another rank";
 
   PetscFunctionBegin;
@@ -579,7 +580,7 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
    operator, which sees more points. *left: all are left-handed, in a space that can be turned */
 PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
 {
-  const PetscInt dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim), last = (1 << dim) - 1;
+  const PetscInt dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim);
   HopsBasis      gll;
   PetscInt       first = -1;
   PetscInt64     n[3]  = {sp->ncells, 0, 0}; /* cells, left-handed ones, equispaced ones */
@@ -592,8 +593,7 @@ PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[], PetscBool *left)
 
     /* two opposite corners show most that is wrong, and all of them take as long as half the set-up of a
        space of order 1 */
-    if (!(HopsArraysCornerDet(dim, P, X, NULL, gll.D, 0) > 0.0 && HopsArraysCornerDet(dim, P, X, NULL, gll.D, last) > 0.0))
-      hand = HopsArraysHandedness(dim, P, X, NULL, gll.D);
+    if (!HopsArraysRightHanded(dim, P, X, gll.D)) hand = HopsArraysHandedness(dim, P, X, NULL, gll.D);
     if (hand < 0 && !n[1]++) first = c;
     if (!hand) PetscCall(HopsArraysCheckOrder(sp, c, gll.D, why));
     if (P > 3 && HopsArraysEquispaced(dim, P, X)) ++n[2];

@@ -105,7 +105,7 @@ static PetscErrorCode HopsArraysLattices_Host(const HopsArrays *m, PetscInt G, c
     if (m->dim == 3) size[c] = HopsArraysCellSize(3, G, ng, 1, X + c * 3 * ng); /* a constant, for the compiler */
     else size[c] = HopsArraysCellSize(2, G, ng, 1, X + c * 2 * ng);
     for (PetscInt d = c * m->dim; x && d < (c + 1) * m->dim; ++d)
-      PetscCall(HopsTensorApply(m->dim, m->P, G, M, X + d * ng, x + d * m->np, work));
+      PetscCall(HopsTensorApply(m->dim, m->P, G, M, X + d * ng, x + (size_t)d * m->np, work));
   }
   PetscCall(PetscFree(work));
   PetscFunctionReturn(PETSC_SUCCESS);

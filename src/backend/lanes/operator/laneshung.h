@@ -1,9 +1,7 @@
 /* Hanging nodes for kernels that do not know them, of back ends that launch kernels for teams of lanes: what
    such a back end brings, and the data. */
 #pragma once
-#include <hops/private/hopsimpl.h>
-
-#define HOPS_HUNG_MOST 65 /* entries of a line */
+#include <hops/private/hopshanging.h>
 
 /* Cells with such entries are numbered on their own, in the order of the space's cells */
 typedef struct {

@@ -25,7 +25,7 @@ template <int N, class T> HOPS_LANES void HopsHungLine(const T A[], const unsign
 
 template <class T> HOPS_LANES void HopsHungLineOf(int n, const double A[], bool transpose, const unsigned short at[], T u[])
 {
-  T r[HOPS_HUNG_MOST];
+  T r[HOPS_HANGING_MOST];
 
   for (int i = 0; i < n; i++) r[i] = u[at[i]];
   for (int m = 0; m < n; m++) {

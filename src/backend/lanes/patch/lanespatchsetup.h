@@ -327,7 +327,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscCall(arrays.In(m->n * sizeof(PetscInt), first, &f.first));
     PetscCall(arrays.In(first[m->n] * sizeof(double), w, &f.w));
     PetscCall(arrays.In(first[m->n] * sizeof(double), NULL, &f.t));
-    PetscCall(Back::Teams("HopsPatchProducts", f.m.n, (sizeof(double) + sizeof(int)) * m->nodes.nn, f));
+    PetscCall(Back::Teams("HopsPatchProducts", f.m.n, HOPS_LANES_PATCH_BYTES((sizeof(double) + sizeof(int)) * m->nodes.nn), f));
     PetscCall(Out(t, f.t, first[m->n] * sizeof(double)));
     PetscCall(arrays.Free());
     PetscCall(PetscFree(first));
