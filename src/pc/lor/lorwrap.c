@@ -226,17 +226,34 @@ PetscErrorCode HopsLORScalarsUpdate(size_t n, const PetscReal v[], PetscScalar s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes lor->mat of its arrays. No two rows of it have the same columns: PETSc need not compare each with the next, which one thread
+   would do, in the time of all that many threads do for the pattern. Only an option of PETSc's says so before the matrix is there. */
+static PetscErrorCode HopsLORWrapAIJ(HopsLOR *lor, PetscMPIInt size)
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)lor->space);
+  const PetscInt nT = lor->space->nT * lor->nc, N = lor->space->N * lor->nc;
+  PetscBool      set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_no_inode", &set));
+  if (!set) PetscCall(PetscOptionsSetValue(NULL, "-mat_no_inode", "true"));
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->scalars[0], &lor->mat));
+  else
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->scalars[0], lor->oi, lor->oj,
+                                             lor->scalars[1], &lor->mat));
+  if (!set) PetscCall(PetscOptionsClearValue(NULL, "-mat_no_inode"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
 {
   HopsSpace      sp   = lor->space;
-  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
-  HopsLORRows   *r    = HopsLORMatRows(lor);
-  const PetscInt nT = sp->nT * lor->nc, N = sp->N * lor->nc;
+  HopsLORRows   *r  = HopsLORMatRows(lor);
   HopsLORArrays *a;
   PetscMPIInt    size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
   PetscCall(PetscNew(&a));
   PetscCall(HopsLORGetPattern(lor, 0, a, &lor->di, &lor->dj));
   if (size > 1) PetscCall(HopsLORGetPattern(lor, 1, a, &lor->oi, &lor->oj));
@@ -259,10 +276,7 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
     PetscCall(HopsLORScalarsMalloc(r->nnz[b], lor->vals[b], &lor->scalars[b]));
     if (HOPS_PARTS > 1) a->p[a->n++] = lor->scalars[b];
   }
-  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->scalars[0], &lor->mat));
-  else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->scalars[0], lor->oi, lor->oj,
-                                             lor->scalars[1], &lor->mat));
+  PetscCall(HopsLORWrapAIJ(lor, size));
   PetscCall(HopsLORGiveArrays(lor, a));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
