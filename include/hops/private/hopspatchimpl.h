@@ -3,7 +3,7 @@
 #pragma once
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopspatchcondensed.h>
-#include <hops/private/hopspatchhang.h>
+#include <hops/private/hopshangteam.h>
 #include <hops/private/hopspatchstar.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
@@ -85,7 +85,7 @@ typedef struct {
 } HopsPatchMatrices;
 
 /* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists` and `Condense`) or
-   on a back end: the kernels of hopspatchkernel.h, hopspatchhang.h and hopspatchstar.h */
+   on a back end: the kernels of hopspatchkernel.h, hopshangteam.h and hopspatchstar.h */
 struct _HopsPatchSetUpOps {
   /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
      process's */
