@@ -312,7 +312,7 @@ $(BUILD)/bin/%: tutorials/%.F90 $(BUILD)/fortran/hops.o $(lib)
 
 # these call the back ends' own functions, which the library hides
 backendtests := arraysforms arraysbackends tensors prolong topology plexessential backend_toy hangingerrors matpa forms geometry lor \
-                cycle interface hangingpatches hopsmgadaptive hopsmgbackends patchbackends boxmg veckokkos \
+                cycle interface hangingpatches hopsmgadaptive hopsmgsingle hopsmgbackends patchbackends boxmg veckokkos \
                 $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 

@@ -24,6 +24,9 @@
                                                           (default true)
 . -pc_patchfd_dense_max <n>                             - irregular vertices: largest patch whose matrix is
   inverted (default 600)
+. -pc_patchfd_dense_cells <n>                           - cells whose matrices are made at a time for patches
+  that are inverted
+                                                          (default 0: as many as half a gigabyte holds)
 . -pc_patchfd_condense_max <n>                          - patches of cells of different factors: largest
   skeleton whose Schur
                                                           complement is inverted (default 1000, order 9 in 3D;

@@ -137,9 +137,14 @@ static PetscErrorCode Forms(Mat A, Vec u, Vec v, Vec w, const char name[])
 /* Straight cells; what a refused space leaves half made is not freed */
 static PetscErrorCode Errors(Box *b)
 {
-  HopsSpace sp;
+  const PetscInt  node = 0;
+  const PetscReal x    = 0.0;
+  PetscMPIInt     rank, size;
+  HopsSpace       sp;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   b->straight = PETSC_TRUE;
   PetscCall(Create(b, PETSC_FALSE, PETSC_FALSE, &sp));
@@ -167,6 +172,10 @@ static PetscErrorCode Errors(Box *b)
   fault = FAULT_NONE;
   for (PetscInt i = 0; i <= b->p; ++i) b->z[i] = -1.0 + 2.0 * i / b->p;
   EXPECT("equispaced nodes", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "equispaced|Gauss-Lobatto-Legendre points");
+  /* below 2^31 unknowns of cells; the arrays are not read */
+  EXPECT("too many cells on one rank",
+         HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, 2, 4, rank == size - 1 ? 85562490 : 0, 0, &node, &x, 0, NULL, &sp),
+         "85562490 cells of 25 unknowns|use more ranks");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,7 +313,7 @@ int main(int argc, char **argv)
   Box             box    = {.dim = 2, .p = 4, .cells = {4, 3, 2}};
   PetscInt        nn     = 3;
   PetscBool       spread = PETSC_FALSE, essential = PETSC_FALSE, errors = PETSC_FALSE, forgotten = PETSC_FALSE;
-  PetscScalar     one = 1.0, a;
+  PetscScalar     a;
   HopsSpace       sp;
   HopsCoefficient kappa, mass;
   Mat             A, B, L;

@@ -64,8 +64,7 @@ static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt 
 static PetscErrorCode TeamHang(const HopsHanging *h, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[])
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; ++k)
-    HopsPatchHangElement(h->dim, h->box, h->J[0], mask[k], E + at[k] * PetscSqr((size_t)h->ne), 0, 1);
+  for (PetscInt k = 0; k < n; ++k) HopsHangingElementTeam(h, mask[k], E + at[k] * PetscSqr((size_t)h->ne), 0, 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,13 +42,13 @@ static inline PetscBool HangEverywhere(PetscInt dim, const PetscReal x[])
   return PETSC_TRUE;
 }
 
-/* A coefficient that is constant on each root: 50 on every other one */
+/* A coefficient that is constant on each root: 50 on every other one, or the PetscReal behind ctx */
 static inline PetscErrorCode HangParity(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   PetscInt sum = 0;
 
   for (PetscInt d = 0; d < dim; ++d) sum += (PetscInt)PetscFloorReal(x[d]);
-  u[0] = sum % 2 ? 50.0 : 1.0;
+  u[0] = sum % 2 ? (ctx ? *(PetscReal *)ctx : 50.0) : 1.0;
   return PETSC_SUCCESS;
 }
 

@@ -2,6 +2,7 @@ static char help[] =
   "Patches where nodes hang, on randomly refined boxes, against PCASM on sets of unknowns that are found by their places.\n\
   -dim -finest -roots -seed -part -turn -corner: the mesh, see hangingmesh.h\n\
   -order <p> -empty <rank>; -natural: no part of the boundary is essential; -jump: the coefficient jumps by 50\n\
+  -contrast <c>: or by this; -tensor: it is that times a full tensor\n\
   -apart: the rank without cells owns all unknowns; -element: patches are those of cells\n\
   -restricted: each unknown takes the corrections of the patches whose centre is nearest; -robin: a Robin term on a wall\n\
   -wrong: the sets reach as far as the cells, which must be noticed\n\n";
@@ -248,14 +249,27 @@ static PetscErrorCode SlowApply(PC pc, const PetscReal share[], Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Operator(const HangMesh *m, const HangArrays *a, HopsSpace space, PetscBool jump, PetscBool robin, Mat *A)
+/* no symmetry of a cell is one of it, but for -1 */
+static PetscErrorCode Tensor(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscReal k[2][6] = {{3.0, 0.7, 2.0}, {3.0, 0.7, -0.4, 2.0, 0.3, 1.0}};
+  PetscScalar     s;
+
+  PetscCall(HangParity(dim, x, 1, &s, ctx));
+  for (PetscInt i = 0; i < nc; ++i) u[i] = s * k[dim - 2][i];
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Operator(const HangMesh *m, const HangArrays *a, HopsSpace space, PetscReal *contrast, PetscBool tensor,
+                               PetscBool robin, Mat *A)
 {
   const PetscScalar one = 1.0;
   HopsCoefficient   k, c;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(space, A));
-  if (jump) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, NULL, &k));
+  if (tensor) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, m->dim == 2 ? 3 : 6, Tensor, contrast, &k));
+  else if (*contrast > 1.0) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, contrast, &k));
   else PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &k));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatPASetDiffusion(*A, k));
@@ -308,8 +322,8 @@ int main(int argc, char **argv)
 {
   PetscInt  order = 2, empty = -1, ncells;
   PetscBool natural = PETSC_FALSE, jump = PETSC_FALSE, wrong = PETSC_FALSE, cells = PETSC_FALSE, apart = PETSC_FALSE,
-            element = PETSC_FALSE, restricted = PETSC_FALSE, robin = PETSC_FALSE;
-  PetscReal *share;
+            element = PETSC_FALSE, restricted = PETSC_FALSE, robin = PETSC_FALSE, tensor = PETSC_FALSE;
+  PetscReal *share, contrast;
   HangMesh   m;
   HangArrays a;
   HopsSpace  space;
@@ -324,6 +338,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-natural", &natural, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-jump", &jump, NULL));
+  contrast = jump ? 50.0 : 1.0;
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &contrast, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-tensor", &tensor, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-wrong", &wrong, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cells", &cells, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
@@ -335,7 +352,7 @@ int main(int argc, char **argv)
   if (apart) a.owned = a.nc ? 0 : a.N;
   PetscCall(HangSpace(&m, order, &a, &space));
   PetscCall(UnknownsCreate(&m, order, &a, space, &u));
-  PetscCall(Operator(&m, &a, space, jump, robin, &A));
+  PetscCall(Operator(&m, &a, space, &contrast, tensor, robin, &A));
   PetscCall(PetscMalloc1(a.N, &share));
   PetscCall(SlowPatches(&u, element, wrong, restricted, A, &ncells, &pc[1], share));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[0]));
@@ -427,6 +444,30 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order {{1 3}} -turn -natural -jump -robin -restricted {{0 1}}
 
+    # which patches share an inverse must not depend on how much larger a neighbour's coefficient is
+    test:
+      suffix: contrast
+      nsize: {{1 3}}
+      args: -dim {{2 3}} -finest 2 -roots 3,2,1 -order {{1 2}} -turn -natural -contrast {{1e3 1e6}}
+
+    test:
+      suffix: tensor
+      nsize: {{1 2 3}}
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order {{1 3}} -turn -natural -tensor -contrast {{1 200}} \
+            -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0
+
+    # few cells at a time, so that patches of several rounds share, and cells are in several
+    test:
+      suffix: rounds
+      nsize: {{1 2 3}}
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -natural -tensor -pc_patchfd_dense_cells {{1 9}} \
+            -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0
+
+    test:
+      suffix: rounds_element
+      nsize: {{1 2}}
+      args: -dim 2 -order 3 -element -pc_patchfd_patch element -pc_patchfd_weight 0 -pc_patchfd_dense_cells 10
+
     # set up as on a device
     test:
       suffix: backends
@@ -454,6 +495,13 @@ int main(int argc, char **argv)
       args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -turn -natural -robin -restricted -backends host,team
 
     test:
+      suffix: backends_rounds
+      requires: real
+      nsize: {{1 3}}
+      args: -dim {{2 3}} -finest 2 -roots 2,1,1 -order 2 -turn -natural -tensor -contrast 200 -pc_patchfd_dense_cells {{1 9}} \
+            -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0 -backends host,team
+
+    test:
       suffix: backends_empty
       requires: real
       nsize: 3
@@ -470,6 +518,22 @@ int main(int argc, char **argv)
     suffix: cells
     nsize: {{1 3}}
     args: -dim 3 -finest 2 -roots 2,1,1 -order {{2 4}} -turn -cells
+
+  # less than half of the patches have inverses of their own, also where they come in several rounds
+  testset:
+    nsize: {{1 2}}
+    args: -dim 2 -finest 2 -roots 6,6,1 -part 0.1 -order {{1 3}} -tensor -info :hops -pc_patchfd_dense_cells {{0 20}} \
+          -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0
+    filter: awk '/^patches/; / distinct inverses for / {own += $4; all += $8} END {print 2 * own < all ? "shared" : "NOT shared"}'
+    output_file: output/hangingpatches_shared.out
+
+    test:
+      suffix: shared
+
+    test:
+      suffix: backends_shared
+      requires: real
+      args: -backends host,team
 
   test:
     suffix: wrong

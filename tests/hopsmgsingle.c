@@ -1,21 +1,21 @@
 static char help[] =
   "Multigrid in single precision where nodes hang: one application of the cycle against that in double precision.\n\
   -dim <d> -order <p> -finest <n> -empty <rank> -natural: no part of the boundary is essential\n\
-  -turned, -curved: see hanginghierarchy.h; -numbers\n\n";
+  -turned, -curved: see hanginghierarchy.h; -numbers\n\
+  -backends <a,b>: both cycles on b against that in double precision on a\n\n";
 
+#include "backends.h"
 #include "hanginghierarchy.h"
 
-static PetscErrorCode Operator(HopsSpace space, Mat *A)
+static PetscErrorCode JumpOperator(HopsSpace space, Mat *A)
 {
   const PetscScalar one = 1.0;
   HopsCoefficient   c, kappa;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreatePA(space, A));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HangParity, NULL, &kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
-  PetscCall(MatPASetDiffusion(*A, kappa));
-  PetscCall(MatPASetMass(*A, c));
+  PetscCall(Operator(space, 0, PETSC_FALSE, kappa, c, A));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,53 +38,94 @@ static PetscErrorCode Apply(Mat A, PetscBool single, Vec b, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+typedef struct {
+  PetscInt  dim, order, finest, empty;
+  PetscBool natural;
+} Options;
+
+/* On a back end: the hierarchy and the cycle in double and in single precision, z[2] */
+typedef struct {
+  HangHierarchy h;
+  Mat           A;
+  Vec           b, z[2];
+} Cycles;
+
+/* b: the right-hand side; NULL: a random one */
+static PetscErrorCode CyclesCreate(const Options *o, Vec b, Cycles *c)
 {
-  const PetscInt M[3] = {2, 2, 2};
-  PetscInt       dim = 2, order = 2, finest = 3, empty = -1;
-  PetscBool      natural = PETSC_FALSE, numbers = PETSC_FALSE;
-  PetscReal      norm, error;
+  const PetscInt M[3] = {2, 2, 2}, orders[2] = {o->order, o->order};
   HangMesh       mesh;
-  HangHierarchy  h;
-  Mat            A;
-  Vec            b, z[2];
   PetscRandom    random;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HangSetBackend());
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &finest, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &empty, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-natural", &natural, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-numbers", &numbers, NULL));
-  {
-    const PetscInt orders[2] = {order, order};
-
-    PetscCall(HangCreate(dim, M, PETSC_TRUE, finest, &mesh));
-    PetscCall(HangAdapt(&mesh, 0, finest, 0.0, HangLayer));
-    PetscCall(HangList(&mesh, PETSC_FALSE));
-    PetscCall(HangHierarchyCreate(&mesh, HANG_MESHES, PETSC_FALSE, orders, natural ? NULL : HangWall, empty, &h));
+  PetscFunctionBeginUser;
+  PetscCall(HangCreate(o->dim, M, PETSC_TRUE, o->finest, &mesh));
+  PetscCall(HangAdapt(&mesh, 0, o->finest, 0.0, HangLayer));
+  PetscCall(HangList(&mesh, PETSC_FALSE));
+  PetscCall(HangHierarchyCreate(&mesh, HANG_MESHES, PETSC_FALSE, orders, o->natural ? NULL : HangWall, o->empty, &c->h));
+  PetscCall(JumpOperator(c->h.space[c->h.n - 1], &c->A));
+  PetscCall(HopsSpaceCreateVec(c->h.space[c->h.n - 1], &c->b));
+  if (b) PetscCall(VecCopy(b, c->b));
+  else {
+    PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+    PetscCall(VecSetRandom(c->b, random));
+    PetscCall(PetscRandomDestroy(&random));
   }
-  PetscCall(Operator(h.space[h.n - 1], &A));
-  PetscCall(HopsSpaceCreateVec(h.space[h.n - 1], &b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-  PetscCall(VecSetRandom(b, random));
-  PetscCall(PetscRandomDestroy(&random));
   for (PetscInt k = 0; k < 2; ++k) {
-    PetscCall(VecDuplicate(b, &z[k]));
-    PetscCall(Apply(A, k ? PETSC_TRUE : PETSC_FALSE, b, z[k]));
+    PetscCall(VecDuplicate(c->b, &c->z[k]));
+    PetscCall(Apply(c->A, k ? PETSC_TRUE : PETSC_FALSE, c->b, c->z[k]));
   }
-  PetscCall(VecNorm(z[0], NORM_2, &norm));
-  PetscCall(VecAXPY(z[1], -1.0, z[0]));
-  PetscCall(VecNorm(z[1], NORM_2, &error));
-  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relative difference %g\n", (double)(error / norm)));
-  if (error <= 1e-5 * norm && error > 1e-12 * norm) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision: ok\n"));
-  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision: WRONG, %g\n", (double)(error / norm)));
-  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDestroy(&z[k]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(HangHierarchyDestroy(&h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CyclesDestroy(Cycles *c)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDestroy(&c->z[k]));
+  PetscCall(VecDestroy(&c->b));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(HangHierarchyDestroy(&c->h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a difference in [least, most] is what is expected */
+static PetscErrorCode Say(const char what[], Vec h, Vec d, PetscReal least, PetscReal most, PetscBool numbers)
+{
+  PetscReal e;
+
+  PetscFunctionBeginUser;
+  PetscCall(Differ(h, d, &e));
+  if (numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: relative difference %g\n", what, (double)e));
+  else if (e >= least && e <= most) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: ok\n", what));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: WRONG, %g\n", what, (double)e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Options     o        = {.dim = 2, .order = 2, .finest = 3, .empty = -1};
+  PetscBool   numbers  = PETSC_FALSE, compare;
+  const char *names[2] = {NULL, NULL};
+  Cycles      c[2];
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestGetBackends(names, &compare));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &o.dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &o.order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-finest", &o.finest, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-empty", &o.empty, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-natural", &o.natural, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-numbers", &numbers, NULL));
+  if (compare) PetscCall(TestSetBackend(names[0]));
+  PetscCall(CyclesCreate(&o, NULL, &c[0]));
+  PetscCall(Say("single precision", c[0].z[0], c[0].z[1], 1e-12, 1e-5, numbers));
+  if (compare) {
+    PetscCall(TestSetBackend(names[1]));
+    PetscCall(CyclesCreate(&o, c[0].b, &c[1]));
+    PetscCall(Say("double precision of the other", c[0].z[0], c[1].z[0], 0.0, 1e-11, numbers));
+    PetscCall(Say("single precision of the other", c[0].z[0], c[1].z[1], 1e-12, 1e-5, numbers));
+    PetscCall(CyclesDestroy(&c[1]));
+  }
+  PetscCall(CyclesDestroy(&c[0]));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -134,10 +175,19 @@ int main(int argc, char **argv)
       nsize: 3
       args: -dim {{2 3}} -finest 2 -order 2 -turned -empty {{0 1}} -mg_levels_pc_type patchfd
 
+  testset:
+    output_file: output/hopsmgsingle_backends.out
+    args: -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_ksp_richardson_scale 0.3
+    nsize: {{1 3}}
+
     test:
       suffix: backends
-      nsize: {{1 3}}
-      args: -dim {{2 3}} -finest 2 -order 3 -turned -mg_levels_pc_type {{jacobi patchfd}} -mg_levels_ksp_richardson_scale 0.3 \
-            -backends host,base
+      args: -dim {{2 3}} -finest 2 -order 3 -turned -mg_levels_pc_type {{jacobi patchfd}} -backends host,base
+
+    test:
+      suffix: cuda
+      requires: cuda
+      args: -dim {{2 3}} -finest 2 -order {{2 3}} -turned -mg_levels_pc_type {{jacobi patchfd}} -backends host,cuda \
+            -use_gpu_aware_mpi 0
 
 TEST*/

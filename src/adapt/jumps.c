@@ -46,6 +46,14 @@ static PetscErrorCode RobinCreate(const HopsFlux *fl, Robin *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RobinDestroy(Robin *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(r->at));
+  PetscCall(PetscFree(r->v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where point i of a side is among those of a direction along it, of a rule that has halves or not; i < 0:
    its lower end, i >= Q: its upper one */
 static inline PetscInt PointOf(PetscInt Q, PetscBool halves, PetscInt upper, PetscInt i)
@@ -197,8 +205,7 @@ static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
                             row < 0 ? NULL : robin.v + row * t->nq, t->out + i * t->nq, t->area + i * t->nq));
       }
     }
-  PetscCall(PetscFree(robin.at));
-  PetscCall(PetscFree(robin.v));
+  PetscCall(RobinDestroy(&robin));
   PetscCall(PetscFree(work));
   PetscCall(PetscFree(node));
   PetscFunctionReturn(PETSC_SUCCESS);

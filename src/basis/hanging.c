@@ -1,5 +1,5 @@
 /* Hanging nodes: the matrices from a parent's entries to a cell's, along lines of the lattice and as rows. */
-#include <hops/private/hopshanging.h>
+#include <hops/private/hopshangteam.h>
 
 /* J[P][P], and that of integrals: the difference of what J makes of the integrals' antiderivative, which is
    minus their sum from entry to entry */
@@ -56,12 +56,7 @@ PetscErrorCode HopsHangingDestroy(HopsHanging *h)
 
 void HopsHangingApply(const HopsHanging *h, unsigned mask, PetscBool transpose, PetscReal u[])
 {
-  for (int c = 0; mask && c < h->nc; c++)
-    for (int i = 0; i < h->dim; i++) {
-      const int a = transpose ? h->dim - 1 - i : i;
-
-      HopsHangingAlong(h->dim, h->box + c, h->J[h->box[c].open >> a & 1], mask, a, transpose ? 1 : 0, u + h->off[c], 1);
-    }
+  if (mask) HopsHangingApplyApart(h, mask, transpose ? 1 : 0, u, 1);
 }
 
 int HopsHangingNodes(const HopsHanging *h, unsigned mask, PetscBool on[])
@@ -105,18 +100,7 @@ PetscBool HopsHangingIsOwn(const HopsHanging *h, unsigned mask, int node)
 
 void HopsHangingElement(const HopsHanging *h, unsigned mask, PetscReal E[])
 {
-  const PetscInt np = h->ne;
-
-  for (int pass = 0; pass < 2 && mask; ++pass) {
-    for (PetscInt i = 0; i < np; ++i) HopsHangingApply(h, mask, PETSC_TRUE, E + i * np);
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt j = 0; j < i; ++j) {
-        const PetscReal t = E[i * np + j];
-
-        E[i * np + j] = E[j * np + i];
-        E[j * np + i] = t;
-      }
-  }
+  if (mask) HopsHangingElementTeam(h, mask, E, 0, 1);
 }
 
 /* Of w[n], the largest `most` and what is as large as the last of them, the others 0; the sum stays what it

@@ -257,8 +257,9 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
     PetscCall(HopsPatchCellsGrow(&cells, PETSC_TRUE));
     PetscCall(HopsPatchesAddElements(pt, &cells, opt, want));
   }
+  PetscCall(HopsPatchFactorsCheck(pt));
   PetscCall(HopsPatchesNumber(pt, &cells));
-  PetscCall(HopsPatchesInvert(pt, &cells));
+  PetscCall(HopsPatchesInvert(pt, &cells, opt));
   PetscCall(HopsPatchesCondense(pt));
   PetscCall(PetscLogEventBegin(HopsPatchEvent.color, 0, 0, 0, 0));
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));

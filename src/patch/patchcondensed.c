@@ -155,28 +155,33 @@ static PetscErrorCode HostCondense(const HopsPatchModes *m, PetscInt ncond, cons
 PetscErrorCode HopsPatchesCondense(HopsPatches pt)
 {
   const PetscInt        dim = pt->space->dim, p = pt->space->order, nall = pt->ncond;
-  const HopsBackendOps *be = pt->space->backend;
-  PetscInt              bad;
+  const HopsBackendOps *be                   = pt->space->backend;
+  char                  why[HOPS_WHY_LENGTH] = "";
+  PetscInt              bad                  = -1;
 
   PetscFunctionBegin;
-  if (!nall) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Modes(pt));
-  PetscCall(Share(pt));
-  for (PetscInt k = 0; k < pt->ncond; ++k) {
-    PetscInt n;
+  if (nall) {
+    PetscCall(Modes(pt));
+    PetscCall(Share(pt));
+    for (PetscInt k = 0; k < pt->ncond; ++k) {
+      PetscInt n;
 
-    PetscCall(HopsPatchSkeleton(dim, p, pt->cond[k].side, &n, NULL));
-    pt->cond[k].n      = (int)n;
-    pt->cond[k].offset = pt->nschur;
-    pt->nschur += PetscSqr((size_t)n);
+      PetscCall(HopsPatchSkeleton(dim, p, pt->cond[k].side, &n, NULL));
+      pt->cond[k].n      = (int)n;
+      pt->cond[k].offset = pt->nschur;
+      pt->nschur += PetscSqr((size_t)n);
+    }
+    PetscCall((*be->memory->Malloc)(pt->nschur * sizeof(PetscReal), (void **)&pt->schur));
+    PetscCall((*(be->patches ? be->patches->Condense : HostCondense))(&pt->modes, pt->ncond, pt->cond, pt->schur, &bad));
+    PetscCall(PetscInfo(pt->space,
+                        "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n",
+                        nall, pt->ncond, 1e-6 * pt->nschur * sizeof(PetscReal)));
   }
-  PetscCall((*be->memory->Malloc)(pt->nschur * sizeof(PetscReal), (void **)&pt->schur));
-  PetscCall((*(be->patches ? be->patches->Condense : HostCondense))(&pt->modes, pt->ncond, pt->cond, pt->schur, &bad));
-  PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-             "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or "
-             "its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
-  PetscCall(PetscInfo(pt->space,
-                      "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall,
-                      pt->ncond, 1e-6 * pt->nschur * sizeof(PetscReal)));
+  PetscCall(HopsPatchFactorsCheck(pt));
+  if (bad >= 0)
+    PetscCall(HopsRefuse(why, "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one "
+                              "patch?), or its coefficients jump by more than double precision can bear: use "
+                              "-pc_patchfd_condense_max 0, or -pc_type lor"));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pt->space), PETSC_ERR_MAT_LU_ZRPVT, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -150,21 +150,19 @@ static PetscErrorCode ElementMatrices(HopsPatches pt, HopsPatchCells *pc, PetscI
 
 /* ------------------------------------------ inverses ------------------------------------------ */
 
-/* Memory for the inverses of the patches dense[nd] */
+/* Memory for the inverses of the patches dense[nd]; collective */
 static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[])
 {
-  PetscInt64 total = 0;
+  char       why[HOPS_WHY_LENGTH] = "";
+  PetscInt64 total                = 0;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nd; ++k) {
     pt->dense[dense[k]] = (PetscInt)total;
     total += PetscSqr((PetscInt64)(pt->start[dense[k] + 1] - pt->start[dense[k]]));
-    PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "The inverses of %" PetscInt_FMT " patches take more than %" PetscInt_FMT
-               " entries: lower -pc_patchfd_dense_max, or "
-               "use more ranks",
-               nd, PETSC_INT_MAX);
   }
+  if (total >= PETSC_INT_MAX) PetscCall(HopsPatchInversesRefuse(why));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pt->space), PETSC_ERR_SUP, why));
   if (total) PetscCall((*pt->space->backend->memory->Malloc)((size_t)total * sizeof(PetscReal), (void **)&pt->inv));
   pt->ninv = (PetscInt)total;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,9 +215,10 @@ static void TouchedCells(HopsPatches pt, PetscInt nd, const PetscInt dense[], in
   *ncells = n;
 }
 
-/* Inverts the patches dense[nd]; have: where those with equal matrices share an inverse */
+/* Inverts the patches dense[nd]; have: where those with equal matrices share an inverse. What is wrong with a
+   rank's matrices is the error of all when all have theirs: others ask for element matrices meanwhile */
 static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[],
-                                 HopsPatchInverses have)
+                                 HopsPatchInverses have, char large[], char why[])
 {
   const HopsBackendOps *be = pt->space->backend;
   HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn, .nodes = pc->bnodes, .list = pt->idx};
@@ -243,29 +242,33 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
   if (have) {
     for (PetscInt k = 0; k < nd; ++k)
       PetscCall(HopsPatchCellsArrange(pc, a.cells, a.cstart[k + 1] - a.cstart[k], a.cell + a.cstart[k]));
-    PetscCall(HopsPatchInversesFind(pt, pc, &m, dense, have, &nfresh, a.which));
+    PetscCall(HopsPatchInversesFind(pt, pc, &m, dense, have, &nfresh, a.which, large));
     m.n = nfresh;
   }
+  if (large[0]) m.n = 0;
   Keep(pt, dense, m.n, &a);
   PetscCall((*HopsPatchSetUpOf(pt->space)->Invert)(&m, pt->inv, &bad));
   if (bad >= 0) {
     const PetscInt j = dense[a.which[bad]];
 
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-            "The operator's matrix on the patch of %s %" PetscInt_FMT
-            " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR
-            "), or the mesh is periodic with one cell in a direction: refine it",
-            pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
+    PetscCall(HopsRefuse(why,
+                         "The operator's matrix on the patch of %s %" PetscInt_FMT
+                         " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR
+                         "), or the mesh is periodic with one cell in a direction: refine it",
+                         pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]));
   }
   PetscCall((*be->memory->Free)((void **)&E));
   PetscCall(PetscFree7(a.start, a.size, a.cstart, a.offset, a.which, a.cell, a.cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Half a gigabyte of element matrices at a time. A cell of two rounds is computed twice */
-PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
+/* So many element matrices at a time. A cell of two rounds is computed twice */
+PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt)
 {
-  const size_t      most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */
+  const size_t      half = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* a gigabyte */
+  const size_t      most = opt->densecells ? (size_t)opt->densecells : half;
+  const MPI_Comm    comm = PetscObjectComm((PetscObject)pc->space);
+  char              large[HOPS_WHY_LENGTH] = "", why[HOPS_WHY_LENGTH] = "";
   PetscInt         *dense, *round, rounds = 0, all, nd = 0;
   int              *where;
   HopsPatchInverses have = NULL;
@@ -295,17 +298,19 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
     }
   }
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
-  PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
+  PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, comm));
   /* where nodes hang few are distinct: room grows with them */
   if (!pt->space->hanging) PetscCall(Reserve(pt, nd, dense));
   if (share) PetscCall(HopsPatchInversesCreate(pt, &have));
   for (PetscInt r = 0; r < all; ++r) {
     const PetscInt first = r < rounds ? round[r] : nd, last = r + 1 < rounds ? round[r + 1] : nd;
 
-    PetscCall(InvertSome(pt, pc, last - first, dense + first, where, have));
+    PetscCall(InvertSome(pt, pc, last - first, dense + first, where, have, large, why));
   }
   PetscCall(HopsPatchInversesDestroy(pt, &have));
   PetscCall(PetscFree3(dense, round, where));
+  PetscCall(HopsRaise(comm, PETSC_ERR_SUP, large));
+  PetscCall(HopsRaise(comm, PETSC_ERR_MAT_LU_ZRPVT, why));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

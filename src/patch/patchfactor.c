@@ -91,10 +91,8 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
      entries, as coefficients of the line's cells may differ by any factor */
   for (PetscInt i = 0; i < n && info <= n; ++i)
     regular = regular && PetscSqr(M[i * n + i]) > 100 * n * PETSC_MACHINE_EPSILON * diag[i] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(info <= n && regular, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per "
-             "direction (-mat_pa_q_1d)");
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
+  if (info > n || !regular) pt->singular = PETSC_TRUE;
+  PetscCheck(!info || pt->singular, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt k = 0; k < n; ++k) S[i * n + k] = A[k * n + i];
   for (PetscInt k = 0; k < n; ++k) lambda[k] = PetscMax(lambda[k], 0.0);
@@ -103,6 +101,18 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
   if (l->first + l->last != l->ncells * pt->space->order || l->a[0] != l->a[l->ncells - 1] || l->m[0] != l->m[l->ncells - 1])
     f->symmetric = PETSC_FALSE;
   PetscCall(PetscFree4(A, M, work, diag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchFactorsCheck(HopsPatches pt)
+{
+  char why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  if (pt->singular)
+    PetscCall(HopsRefuse(why, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 "
+                              "points per direction (-mat_pa_q_1d)"));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)pt->space), PETSC_ERR_SUP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,6 +18,7 @@ struct _HopsPatchInverses {
   PetscInt    nmet, mmet;
   PetscInt64 *key, most; /* [n]; entries that there is room for */
   int        *at;        /* [nP] -1, but for the patch that is worked on */
+  PetscInt    npatches;  /* that have come so far */
   PetscBool   moved;     /* lists were put into another order */
 };
 
@@ -38,7 +39,8 @@ PetscErrorCode HopsPatchInversesDestroy(HopsPatches pt, HopsPatchInverses *have)
 
   PetscFunctionBegin;
   if (!*have) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pt->space, "%" PetscInt_FMT " distinct inverses of %" PetscInt_FMT " entries\n", (*have)->n, pt->ninv));
+  PetscCall(PetscInfo(pt->space, "%" PetscInt_FMT " distinct inverses for %" PetscInt_FMT " patches, %" PetscInt_FMT " entries\n",
+                      (*have)->n, (*have)->npatches, pt->ninv));
   if ((*have)->moved && pt->hidx) PetscCall((*be->memory->Copy)(NULL, pt->idx, pt->hidx, pt->nent * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree((*have)->place));
   PetscCall(PetscFree((*have)->order));
@@ -174,7 +176,8 @@ static void Order(const HopsPatchMatrices *m, PetscInt k, const HopsPatchNodes *
       if (*to >= 0) order[found++] = *to;
       *to = -1;
     }
-  for (; found < n; ++found) order[found] = 0; /* twice there, on one periodic cell: the matrix is singular */
+  for (int i = 0; i < n; ++i) at[list[i]] = -1; /* what no cell met would be another patch's */
+  for (; found < n; ++found) order[found] = 0;  /* twice there, on one periodic cell: the matrix is singular */
 }
 
 /* Equal for products t[n] that differ by rounding errors, nearly always; t is put into that order */
@@ -203,18 +206,23 @@ static PetscBool Same(PetscInt n, const PetscReal s[], const PetscReal t[])
   return PETSC_TRUE;
 }
 
+PetscErrorCode HopsPatchInversesRefuse(char why[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsRefuse(why,
+                       "The inverses of a rank's dense patches take more than %" PetscInt_FMT
+                       " entries: lower -pc_patchfd_dense_max, or use more ranks",
+                       PETSC_INT_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A new inverse, of patch j, at the place s; a matrix with the key of another one takes its place */
 static PetscErrorCode Add(HopsPatches pt, PetscInt j, PetscInt s, PetscInt64 key, const int order[], const PetscReal t[],
                           HopsPatchInverses have)
 {
-  const PetscInt   n     = pt->start[j + 1] - pt->start[j];
-  const PetscInt64 total = pt->ninv + PetscSqr((PetscInt64)n);
+  const PetscInt n = pt->start[j + 1] - pt->start[j];
 
   PetscFunctionBegin;
-  PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inverses of dense patches take more than %" PetscInt_FMT
-             " entries: lower -pc_patchfd_dense_max, or use more ranks",
-             PETSC_INT_MAX);
   if (have->nmet + n > have->mmet) {
     have->mmet = PetscMax(have->nmet + n, 2 * have->mmet);
     PetscCall(PetscRealloc(have->mmet * sizeof(int), &have->met));
@@ -228,7 +236,7 @@ static PetscErrorCode Add(HopsPatches pt, PetscInt j, PetscInt s, PetscInt64 key
   have->offset[have->n] = pt->dense[j] = pt->ninv;
   have->place[s]                       = have->n++;
   have->nmet += n;
-  pt->ninv = (PetscInt)total;
+  pt->ninv += n * n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,7 +274,7 @@ static PetscErrorCode Products(HopsPatches pt, const HopsPatchCells *pc, const H
 }
 
 PetscErrorCode HopsPatchInversesFind(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchMatrices *m, const PetscInt dense[],
-                                     HopsPatchInverses have, PetscInt *nfresh, PetscInt fresh[])
+                                     HopsPatchInverses have, PetscInt *nfresh, PetscInt fresh[], char why[])
 {
   const PetscInt before = pt->ninv;
   const int     *idx;
@@ -282,8 +290,9 @@ PetscErrorCode HopsPatchInversesFind(HopsPatches pt, const HopsPatchCells *pc, c
   }
   PetscCall(PetscMalloc4(all, &order, all, &t, nmax, &work, nmax, &moved));
   PetscCall(Products(pt, pc, m, idx, have->at, order, t));
+  have->npatches += m->n;
   *nfresh = all = 0;
-  for (PetscInt k = 0; k < m->n; all += m->size[k++]) {
+  for (PetscInt k = 0; k < m->n && !why[0]; all += m->size[k++]) {
     const PetscInt   j = dense[k], n = m->size[k];
     const PetscInt64 key = Key(n, order + all, t + all, moved);
     PetscInt         s, i;
@@ -295,7 +304,8 @@ PetscErrorCode HopsPatchInversesFind(HopsPatches pt, const HopsPatchCells *pc, c
       pt->dense[j] = have->offset[i];
       Permute(pt, j, have->met + have->first[i], order + all, (pt->hidx ? pt->hidx : pt->idx) + pt->start[j], work);
       have->moved = PETSC_TRUE;
-    } else {
+    } else if (pt->ninv + PetscSqr((PetscInt64)n) >= PETSC_INT_MAX) PetscCall(HopsPatchInversesRefuse(why));
+    else {
       PetscCall(Add(pt, j, s, key, order + all, t + all, have));
       fresh[(*nfresh)++] = k;
     }

@@ -3,8 +3,8 @@
 #include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopsmatimpl.h>
 
-/* Refuses what no patch can have */
-static PetscErrorCode CheckModels(const HopsPatchCells *pc)
+/* What no patch can have */
+static PetscErrorCode CheckModels(const HopsPatchCells *pc, char why[])
 {
   const PetscBool      deriv = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE;
   const HopsPatchCell *d = pc->data, *const end = d + pc->nown;
@@ -14,20 +14,23 @@ static PetscErrorCode CheckModels(const HopsPatchCells *pc)
   while (d < end && !(d->mlo < 0.0) && (deriv ? d->lo > 0.0 : d->m > 0.0)) ++d;
   if (d == end) PetscFunctionReturn(PETSC_SUCCESS);
   cell = pc->space->cell[d - pc->data];
-  PetscCheck(!(d->mlo < 0.0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The reaction coefficient is negative in cell %" PetscInt_FMT
-             ": patch smoothers need a form that is positive on every patch; precondition the form without that term "
-             "(PCPATCHFDSetCoefficients())",
-             cell);
-  PetscCheck(!deriv || d->lo > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The diffusion coefficient is zero, negative or indefinite in cell %" PetscInt_FMT
-             ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor), or give positive "
-             "coefficients (PCPATCHFDSetCoefficients())",
-             cell);
-  PetscCheck(deriv || d->m > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The form is zero on cell %" PetscInt_FMT
-             ": patch smoothers need a form that is positive on every patch; give positive coefficients",
-             cell);
+  if (d->mlo < 0.0)
+    PetscCall(HopsRefuse(why,
+                         "The reaction coefficient is negative in cell %" PetscInt_FMT
+                         ": patch smoothers need a form that is positive on every patch; precondition the form without that term "
+                         "(PCPATCHFDSetCoefficients())",
+                         cell));
+  else if (deriv)
+    PetscCall(HopsRefuse(why,
+                         "The diffusion coefficient is zero, negative or indefinite in cell %" PetscInt_FMT
+                         ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor), or give "
+                         "positive coefficients (PCPATCHFDSetCoefficients())",
+                         cell));
+  else
+    PetscCall(HopsRefuse(why,
+                         "The form is zero on cell %" PetscInt_FMT
+                         ": patch smoothers need a form that is positive on every patch; give positive coefficients",
+                         cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,7 +165,7 @@ static PetscErrorCode HostModels(HopsPatchCells *pc, const HopsBasis *one, Petsc
 }
 
 /* Robin terms: face means, by the operator's quadrature on the face */
-static PetscErrorCode CellRobin(HopsPatchCells *pc)
+static PetscErrorCode CellRobin(HopsPatchCells *pc, char why[])
 {
   HopsSpace           sp = pc->space;
   const PetscInt      fd = sp->dim - 1, Q = pc->basis->Q, nq = HopsPower(Q, fd);
@@ -184,10 +187,11 @@ static PetscErrorCode CellRobin(HopsPatchCells *pc)
         for (PetscInt e = 0, qq = q; e < fd; ++e, qq /= Q) w *= pc->basis->weights[qq % Q];
         total += w;
         s += w * a[f * nq + q];
-        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                   "The Robin coefficient is negative on a face of cell %" PetscInt_FMT
-                   ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor)",
-                   sp->cell[r->cells[f]]);
+        if (!(a[f * nq + q] >= 0.0))
+          PetscCall(HopsRefuse(why,
+                               "The Robin coefficient is negative on a face of cell %" PetscInt_FMT
+                               ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor)",
+                               sp->cell[r->cells[f]]));
       }
       pc->data[r->cells[f]].robin[r->faces[f]] += s / total;
     }
@@ -229,6 +233,7 @@ PetscErrorCode HopsPatchCellsModel(HopsPatchCells *pc)
   HopsSpace       sp = pc->space;
   const PetscBool cellwise =
     IsCellwise(HopsFormDerivative(pc->form)) && IsCellwise(HopsFormValue(pc->form)) ? PETSC_TRUE : PETSC_FALSE;
+  char        why[HOPS_WHY_LENGTH] = "";
   HopsMapKind kind;
   HopsBasis   one;
 
@@ -247,8 +252,9 @@ PetscErrorCode HopsPatchCellsModel(HopsPatchCells *pc)
     else pc->op = A;
   }
   PetscCall(HopsBasisDestroy(&one));
-  PetscCall(CheckModels(pc));
-  PetscCall(CellRobin(pc));
+  PetscCall(CheckModels(pc, why));
+  PetscCall(CellRobin(pc, why));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.model, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,7 +52,7 @@ typedef struct {
   PetscErrorCode (*Pack)(HopsQueue, PetscDataType, PetscInt n, const PetscInt idx[], const void *x, void *buf);
   /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
   PetscErrorCode (*UnpackAdd)(PetscDataType, PetscInt n, const PetscInt idx[], const void *buf, void *y);
-  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL; PetscScalars */
+  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
   PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[]);
   /* w = a x + b y; y is not read where b is 0; w may be x or y */
   PetscErrorCode (*Combine)(PetscDataType, PetscInt n, PetscReal a, const void *x, PetscReal b, const void *y, void *w);
@@ -100,7 +100,7 @@ typedef struct {
   /* y += A x on a part; x, y are T-vectors [nT], xg, yg hold L-vector entries [nT,nL) (ghosts, constrained)
      */
   PetscErrorCode (*Apply)(HopsOperator, HopsPart, const void *x, const void *xg, void *y, void *yg);
-  /* d += diag(A) on all cells; PetscScalars */
+  /* d += diag(A) on all cells */
   PetscErrorCode (*Diagonal)(HopsOperator, PetscReal d[], PetscReal dg[]);
   /* a copy that works on floats: Apply() and Destroy() alone. NULL where there is none */
   PetscErrorCode (*CreateSingle)(HopsOperator, HopsOperator *);

@@ -110,9 +110,20 @@ typedef struct {
   PetscReal     *J[2];
 } HopsHanging;
 
+/* u = J u, or J^T u, on a cell's entries, which are `stride` apart. For host and device */
+HOPS_HOST_DEVICE void HopsHangingApplyApart(const HopsHanging *h, unsigned mask, int transpose, PetscReal u[], size_t stride)
+{
+  for (int c = 0; c < h->nc; c++)
+    for (int i = 0; i < h->dim; i++) {
+      const int a = transpose ? h->dim - 1 - i : i;
+
+      HopsHangingAlong(h->dim, h->box + c, h->J[h->box[c].open >> a & 1], mask, a, transpose, u + h->off[c] * stride, stride);
+    }
+}
+
 PETSC_INTERN PetscErrorCode HopsHangingCreate(HopsFamily, PetscInt dim, PetscInt order, HopsHanging *);
 PETSC_INTERN PetscErrorCode HopsHangingDestroy(HopsHanging *); /* of zeros, too */
-/* u = J u, or J^T u, on a cell's entries u[ne] */
+/* the same of u[ne] */
 PETSC_INTERN void HopsHangingApply(const HopsHanging *, unsigned mask, PetscBool transpose, PetscReal u[]);
 /* E = J^T E J, of a symmetric element matrix E[ne][ne] */
 PETSC_INTERN void HopsHangingElement(const HopsHanging *, unsigned mask, PetscReal E[]);

@@ -127,11 +127,11 @@ PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *
                                                     const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
-/* src/mat/interp/singleinterp.c: a copy that works on floats, which the matrix outlives. y = P x, or +=; and
-   x = P^T y */
-typedef struct _HopsSingleMap *HopsSingleMap;
-PETSC_INTERN PetscErrorCode    MatHopsInterpCreateSingle(Mat, HopsSingleMap *);
-PETSC_INTERN PetscErrorCode    HopsSingleMapApply(HopsSingleMap, const float x[], PetscBool add, float y[]);
-PETSC_INTERN PetscErrorCode    HopsSingleMapApplyTranspose(HopsSingleMap, const float y[], float x[]);
-PETSC_INTERN PetscErrorCode    HopsSingleMapDestroy(HopsSingleMap *);
+/* src/mat/interp/interpmap.c: a copy that works on floats, which the matrix outlives. y = P x, x = P^T y, or
+   += */
+typedef struct _HopsInterpMap *HopsInterpMap;
+PETSC_INTERN PetscErrorCode    MatHopsInterpCreateSingle(Mat, HopsInterpMap *);
+PETSC_INTERN PetscErrorCode    HopsInterpMapApply(HopsInterpMap, const void *x, PetscBool add, void *y);
+PETSC_INTERN PetscErrorCode    HopsInterpMapApplyTranspose(HopsInterpMap, const void *y, PetscBool add, void *x);
+PETSC_INTERN PetscErrorCode    HopsInterpMapDestroy(HopsInterpMap *);
 PETSC_INTERN PetscErrorCode    PCCreate_HopsMG(PC);

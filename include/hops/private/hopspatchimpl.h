@@ -3,7 +3,7 @@
 #pragma once
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopspatchcondensed.h>
-#include <hops/private/hopspatchhang.h>
+#include <hops/private/hopshangteam.h>
 #include <hops/private/hopspatchstar.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
@@ -85,7 +85,7 @@ typedef struct {
 } HopsPatchMatrices;
 
 /* What set-up computes, on the host (the functions without `Models`, `Elements`, `Lists` and `Condense`) or
-   on a back end: the kernels of hopspatchkernel.h, hopspatchhang.h and hopspatchstar.h */
+   on a back end: the kernels of hopspatchkernel.h, hopshangteam.h and hopspatchstar.h */
 struct _HopsPatchSetUpOps {
   /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
      process's */
@@ -202,9 +202,9 @@ struct _HopsPatches {
      eidx[] is where the back end works, until the smoother has its own */
   PetscInt *estart, next;
   int      *eidx;
-  int (*esize)[3];      /* [n] such nodes per direction */
-  unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
-  PetscBool      fuse, levels;
+  int (*esize)[3];                       /* [n] such nodes per direction */
+  unsigned char *fused;                  /* [ncolors] all patches of a color are exact, on all ranks */
+  PetscBool      fuse, levels, singular; /* singular: a factor's mass matrix is */
   PetscInt       nT, nG, nP;
   PetscInt      *ghost;  /* [nG] global indices */
   PetscSF        halo;   /* roots: owned entries; leaves: [nG] */
@@ -219,6 +219,7 @@ typedef struct {
   PetscBool fuse;          /* and the data of fused sweeps */
   PetscBool levels;        /* and what restricted variants need */
   PetscInt  densemax;      /* largest dense patch */
+  PetscInt  densecells;    /* cells whose matrices are made at a time for dense patches; 0: half a gigabyte */
   PetscInt  condensemax;   /* largest skeleton of a condensed patch, 0: none are made */
   PetscReal condenseratio; /* surrogates whose bounds are further apart become condensed where they can */
   PetscReal denseratio;    /* and else dense where they fit */
@@ -275,6 +276,7 @@ PETSC_INTERN PetscErrorCode HopsPatchesCount(HopsPatches); /* mult[]; collective
 
 /* src/patch/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
+PETSC_INTERN PetscErrorCode HopsPatchFactorsCheck(HopsPatches); /* is one singular on any rank? Then an error; collective */
 /*
   A tensor-product patch whose entries with gid < 0 the space lacks: on the others, the inverse of the product
   on all entries times the product has eigenvalues of 1 and more; the greatest of them
@@ -285,7 +287,7 @@ PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatc
 PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 
 /* src/patch/patchdense.c: inverts the operator's matrix on dense patches; collective */
-PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *, const HopsPatchOptions *);
 
 /* src/patch/patchinvert.c: patches with equal matrices share an inverse */
 typedef struct _HopsPatchInverses *HopsPatchInverses;
@@ -297,7 +299,9 @@ PETSC_INTERN PetscErrorCode HopsPatchCellsArrange(const HopsPatchCells *, const 
 /* gives dense[m->n] the places of their inverses; fresh[nfresh]: those that are to be inverted, there being
    none yet. The others' unknowns get another order */
 PETSC_INTERN PetscErrorCode HopsPatchInversesFind(HopsPatches, const HopsPatchCells *, const HopsPatchMatrices *m,
-                                                  const PetscInt dense[], HopsPatchInverses, PetscInt *nfresh, PetscInt fresh[]);
+                                                  const PetscInt dense[], HopsPatchInverses, PetscInt *nfresh, PetscInt fresh[],
+                                                  char why[]);
+PETSC_INTERN PetscErrorCode HopsPatchInversesRefuse(char why[]); /* those of a rank are too large */
 PETSC_INTERN PetscErrorCode HopsPatchesProductsHost(const HopsPatchMatrices *, const PetscReal w[], PetscReal t[]);
 PETSC_INTERN PetscErrorCode HopsPatchesInvertHost(const HopsPatchMatrices *, PetscReal inv[], PetscInt *bad);
 

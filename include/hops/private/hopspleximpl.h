@@ -128,6 +128,8 @@ PETSC_INTERN PetscErrorCode HopsPlexCellsMove(HopsPlexCells, const HopsBackendOp
 /* a space on these cells, or, where NULL, on those of the DM */
 PETSC_INTERN PetscErrorCode HopsSpaceSetCells(HopsSpace, DM, HopsPlexCells);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
+/* corner[ncaller][2^dim][dim] of cells with straight edges; in a periodic mesh of a cell's own coordinates */
+PETSC_INTERN PetscErrorCode HopsPlexGetCellCorners(DM, HopsPlexCells, PetscReal corner[]);
 /* src/space/plex/plextree.c: hanging nodes of a DMPlex with a tree. Of the cells; of a space with these
    cells, in their order; perm[] and that with it sorted by masks; what is known once there are numbers and
    maps. Collective */

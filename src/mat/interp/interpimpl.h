@@ -14,16 +14,28 @@ typedef struct {
   PetscBool     *kept;
 } HopsInterpCells;
 
-typedef struct {
-  HopsSpace         from, to;
+/* A map in one precision */
+struct _HopsInterpMap {
+  PetscDataType     type;
   HopsSpace         source;  /* the space, or a view of it, whose cells and ghosts kernels read; a reference */
-  PetscBool         prolong; /* `from` is the coarse space */
+  PetscInt          n;       /* owned entries of the result */
   PetscBool         general; /* by HopsInterpCells */
   PetscInt          nkernels;
   HopsInterpolation kernel[2]; /* of children and, where some cells were kept, of these */
-  PetscInt          M, N;      /* nodes per direction of a macro cell of `to` and `from` */
-  PetscReal        *xg, *yg;   /* what `source` has besides owned entries: read, added to */
+  HopsProlong       P;         /* NULL: the source's */
+  void             *xg, *yg;   /* what `source` has besides owned entries: read, added to */
+};
+
+typedef struct {
+  HopsSpace             from, to;
+  PetscBool             prolong; /* `from` is the coarse space */
+  PetscInt              M, N;    /* nodes per direction of a macro cell of `to` and `from` */
+  struct _HopsInterpMap map;
 } Mat_HopsInterp;
+
+/* src/mat/interp/interpmap.c: xg, yg, when `type` and `source` are set; and what Destroy() frees in it */
+PETSC_INTERN PetscErrorCode HopsInterpMapSetUp(HopsInterpMap);
+PETSC_INTERN PetscErrorCode HopsInterpMapReset(HopsInterpMap);
 
 /* src/mat/interp/matinterp.c: A[M][N], see there */
 PETSC_INTERN PetscErrorCode HopsInterpMatrix(PetscInt nhalf, PetscInt pc, PetscInt pf, PetscBool prolong, PetscReal A[]);

@@ -170,7 +170,7 @@ PetscErrorCode HopsInterpSetUpCells(Mat_HopsInterp *in, const HopsInterpCells *x
     PetscCall(ListsCreate(x, kept, sources, &l));
     PetscCall(Targets(x, kept, &l, written));
     PetscCall(MPIU_Allreduce(&l.nfine, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)to)));
-    if (most) PetscCall(CreateKernel(x, &l, &in->kernel[in->nkernels++]));
+    if (most) PetscCall(CreateKernel(x, &l, &in->map.kernel[in->map.nkernels++]));
     PetscCall(ListsDestroy(&l));
   }
   for (PetscInt e = 0; e < to->ness; ++e) written[to->essT[e]] = PETSC_TRUE; /* which are zero */

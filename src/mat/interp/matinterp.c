@@ -66,27 +66,27 @@ static PetscErrorCode HopsInterpSetUpAll(Mat_HopsInterp *in, const HopsNested *n
   PetscCall(HopsSpaceSetUpBackend(in->from));
   PetscCall(HopsSpaceGetBackendMesh(coarse, &d.crestr, &X));
   PetscCall(HopsSpaceGetBackendMesh(fine, &d.frestr, &X));
-  PetscCall((*in->from->backend->InterpCreate)(in->from, in->to, &d, &in->kernel[0]));
-  in->nkernels = 1;
+  PetscCall((*in->from->backend->InterpCreate)(in->from, in->to, &d, &in->map.kernel[0]));
+  in->map.nkernels = 1;
   PetscCall(HopsSpaceReference(in->from));
-  in->source = in->from;
+  in->map.source = in->from;
   PetscCall(PetscFree(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in)
 {
-  const HopsBackendOps *be     = in->from->backend;
-  HopsSpace             coarse = in->prolong ? in->from : in->to, fine = in->prolong ? in->to : in->from;
-  HopsNested            n;
-  PetscInt              others;
+  HopsSpace  coarse = in->prolong ? in->from : in->to, fine = in->prolong ? in->to : in->from;
+  HopsNested n;
 
   PetscFunctionBegin;
   PetscCall(HopsNestedCreate(coarse, fine, &n));
-  in->M       = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
-  in->N       = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
-  in->general = !coarse->dm || !fine->dm || coarse->hanging || fine->hanging || n.given ? PETSC_TRUE : PETSC_FALSE;
-  if (in->general) {
+  in->map.type    = PETSC_DOUBLE;
+  in->map.n       = in->to->nT;
+  in->M           = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
+  in->N           = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
+  in->map.general = !coarse->dm || !fine->dm || coarse->hanging || fine->hanging || n.given ? PETSC_TRUE : PETSC_FALSE;
+  if (in->map.general) {
     HopsInterpCells x;
 
     PetscCheck(in->prolong, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
@@ -95,67 +95,33 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in)
     PetscCall(HopsInterpCellsCreate(&n, coarse, fine, &x));
     PetscCall(HopsInterpSetUpCells(in, &x));
     PetscCall(HopsSpaceReference(x.coarse));
-    in->source = x.coarse;
+    in->map.source = x.coarse;
     PetscCall(HopsInterpCellsDestroy(&x));
   } else PetscCall(HopsInterpSetUpAll(in, &n, coarse, fine));
-  others = HopsSpaceNumOthers(in->source);
-  PetscCall((*be->memory->Malloc)(others * sizeof(PetscReal), (void **)&in->xg));
-  PetscCall((*be->memory->Malloc)(others * sizeof(PetscReal), (void **)&in->yg));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, others, in->xg));
+  PetscCall(HopsInterpMapSetUp(&in->map));
   PetscCall(HopsNestedDestroy(&n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------- action ------------------------------------------- */
 
-/* Interior macro cells are worked on while the ghosts come in */
-static PetscErrorCode HopsInterpForward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
+/* One part of the vectors, forward or by the transpose */
+static PetscErrorCode HopsInterpPart(Mat P, PetscInt part, PetscBool transpose, Vec x, Vec y, PetscBool add)
 {
-  Mat_HopsInterp  *in = (Mat_HopsInterp *)P->data;
-  HopsSpace        sp = in->source;
-  const PetscReal *xa;
-  PetscReal       *ya;
+  Mat_HopsInterp     *in   = (Mat_HopsInterp *)P->data;
+  HopsSpace           sp   = in->map.source;
+  const HopsVecAccess mode = add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE;
+  const PetscReal    *xa;
+  PetscReal          *ya;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
   PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
-  PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
-  if (in->general && !add) PetscCall((*sp->backend->vector->Zero)(PETSC_DOUBLE, in->to->nT, ya)); /* essential ones stay so */
-  PetscCall(HopsProlongBegin(sp->P, xa, in->xg));
-  for (PetscInt k = 0; k < in->nkernels; ++k)
-    PetscCall((*in->kernel[k]->ops->Apply)(in->kernel[k], PETSC_TRUE, xa, in->xg, ya, add));
-  PetscCall(HopsProlongEnd(sp->P, xa, in->xg));
-  for (PetscInt k = 0; k < in->nkernels; ++k)
-    PetscCall((*in->kernel[k]->ops->Apply)(in->kernel[k], PETSC_FALSE, xa, in->xg, ya, add));
+  PetscCall(HopsVecGetPart(sp, y, part, mode, &ya));
+  if (transpose) PetscCall(HopsInterpMapApplyTranspose(&in->map, xa, add, ya));
+  else PetscCall(HopsInterpMapApply(&in->map, xa, add, ya));
   PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
-  PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
-  PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* and while contributions to other ranks' unknowns leave */
-static PetscErrorCode HopsInterpBackward(Mat P, PetscInt part, Vec x, Vec y, PetscBool add)
-{
-  Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
-  HopsSpace             sp = in->source;
-  const HopsBackendOps *be = sp->backend;
-  const PetscReal      *xa;
-  PetscReal            *ya;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
-  PetscCall(HopsVecGetPartRead(sp, x, part, &xa));
-  PetscCall(HopsVecGetPart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
-  if (!add) PetscCall((*be->vector->Zero)(PETSC_DOUBLE, sp->nT, ya));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, HopsSpaceNumOthers(sp), in->yg));
-  for (PetscInt k = 0; k < in->nkernels; ++k)
-    PetscCall((*in->kernel[k]->ops->ApplyTranspose)(in->kernel[k], PETSC_FALSE, xa, ya, in->yg));
-  PetscCall(HopsProlongTransposeBegin(sp->P, in->yg, ya));
-  for (PetscInt k = 0; k < in->nkernels; ++k)
-    PetscCall((*in->kernel[k]->ops->ApplyTranspose)(in->kernel[k], PETSC_TRUE, xa, ya, in->yg));
-  PetscCall(HopsProlongTransposeEnd(sp->P, in->yg, ya));
-  PetscCall(HopsVecRestorePartRead(sp, x, part, &xa));
-  PetscCall(HopsVecRestorePart(sp, y, part, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestorePart(sp, y, part, mode, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,14 +129,14 @@ static PetscErrorCode HopsInterpBackward(Mat P, PetscInt part, Vec x, Vec y, Pet
 static PetscErrorCode MatMult_HopsInterp(Mat P, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpForward(P, k, x, y, PETSC_FALSE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpPart(P, k, PETSC_FALSE, x, y, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_HopsInterp(Mat P, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpBackward(P, k, x, y, PETSC_FALSE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpPart(P, k, PETSC_TRUE, x, y, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +144,7 @@ static PetscErrorCode MatMultAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (y != z) PetscCall(VecCopy(y, z));
-  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpForward(P, k, x, z, PETSC_TRUE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpPart(P, k, PETSC_FALSE, x, z, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +152,7 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (y != z) PetscCall(VecCopy(y, z));
-  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpBackward(P, k, x, z, PETSC_TRUE));
+  for (PetscInt k = 0; k < HOPS_PARTS; ++k) PetscCall(HopsInterpPart(P, k, PETSC_TRUE, x, z, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +165,7 @@ static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !in->nkernels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || !in->map.nkernels) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%s from order %" PetscInt_FMT " to order %" PetscInt_FMT ", %" PetscInt_FMT " to %" PetscInt_FMT
@@ -214,10 +180,7 @@ static PetscErrorCode MatDestroy_HopsInterp(Mat P)
   Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < in->nkernels; ++k) PetscCall((*in->kernel[k]->ops->Destroy)(&in->kernel[k]));
-  if (in->xg) PetscCall((*in->from->backend->memory->Free)((void **)&in->xg));
-  if (in->yg) PetscCall((*in->from->backend->memory->Free)((void **)&in->yg));
-  PetscCall(HopsSpaceDestroy(&in->source));
+  PetscCall(HopsInterpMapReset(&in->map));
   PetscCall(HopsSpaceDestroy(&in->from));
   PetscCall(HopsSpaceDestroy(&in->to));
   PetscCall(PetscFree(P->data));

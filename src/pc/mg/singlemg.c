@@ -9,7 +9,7 @@
 typedef struct {
   HopsSpace       space;
   HopsOperator    A;
-  HopsSingleMap   P;           /* from the next coarser level */
+  HopsInterpMap   P;           /* from the next coarser level */
   HopsSmoother    smoother[2]; /* before and after coarse corrections */
   HopsPatchSingle patch[2];    /* or NULL: the diagonal; often the same */
   HopsProlong     prolong;
@@ -145,9 +145,9 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
   PetscCall(SingleSmooth(l, 0, zero));
   PetscCall(SingleMult(l, l->x, l->r));
   PetscCall((*l->space->backend->vector->Combine)(PETSC_FLOAT, l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
-  PetscCall(HopsSingleMapApplyTranspose(l->P, l->r, (l - 1)->b));
+  PetscCall(HopsInterpMapApplyTranspose(l->P, l->r, PETSC_FALSE, (l - 1)->b));
   PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
-  PetscCall(HopsSingleMapApply(l->P, (l - 1)->x, PETSC_TRUE, l->x));
+  PetscCall(HopsInterpMapApply(l->P, (l - 1)->x, PETSC_TRUE, l->x));
   PetscCall(SingleSmooth(l, 1, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,10 +168,10 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, 
   PetscCall(SingleFromVec(l->space, 1.0 / scale, b, l->b));
   if (full) {
     for (PetscInt k = mg->n - 1; k > 0; --k)
-      PetscCall(HopsSingleMapApplyTranspose(mg->level[k].P, mg->level[k].b, mg->level[k - 1].b));
+      PetscCall(HopsInterpMapApplyTranspose(mg->level[k].P, mg->level[k].b, PETSC_FALSE, mg->level[k - 1].b));
     PetscCall(SingleCycle(mg, pc, 0, PETSC_TRUE));
     for (PetscInt k = 1; k < mg->n; ++k) {
-      PetscCall(HopsSingleMapApply(mg->level[k].P, mg->level[k - 1].x, PETSC_FALSE, mg->level[k].x));
+      PetscCall(HopsInterpMapApply(mg->level[k].P, mg->level[k - 1].x, PETSC_FALSE, mg->level[k].x));
       PetscCall(SingleCycle(mg, pc, k, PETSC_FALSE));
     }
   } else PetscCall(SingleCycle(mg, pc, mg->n - 1, PETSC_TRUE));
@@ -346,7 +346,7 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
     float          **a[9] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg, &l->ess};
 
     if (l->A) PetscCall((*l->A->ops->Destroy)(&l->A));
-    PetscCall(HopsSingleMapDestroy(&l->P));
+    PetscCall(HopsInterpMapDestroy(&l->P));
     if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));
     PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
     for (PetscInt i = 0; i < 9; ++i)

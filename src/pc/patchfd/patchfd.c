@@ -343,6 +343,8 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
                              &fd->usefuse, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD",
                             fd->opt.densemax, &fd->opt.densemax, NULL));
+  PetscCall(PetscOptionsInt("-pc_patchfd_dense_cells", "Cells whose matrices are made at a time for patches that are inverted",
+                            "PCPATCHFD", fd->opt.densecells, &fd->opt.densecells, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_condense_max",
                             "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD",
                             fd->condensemax, &fd->condensemax, &set));
@@ -351,6 +353,8 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
              "-pc_patchfd_dense_max and -pc_patchfd_condense_max must not be negative (0: none), and are %" PetscInt_FMT
              " and %" PetscInt_FMT,
              fd->opt.densemax, fd->condensemax);
+  PetscCheck(fd->opt.densecells >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_patchfd_dense_cells must not be negative (0: the default), and is %" PetscInt_FMT, fd->opt.densecells);
   PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio",
                              "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD",
                              fd->opt.condenseratio, &fd->opt.condenseratio, NULL));

@@ -68,7 +68,7 @@ static PetscErrorCode CreateNodes(HopsArraysWork *a, size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sizes, and memory for key[] and X[] */
+/* Sizes, which are not too large for an int, and memory for key[] and X[] */
 static PetscErrorCode Begin(HopsSpace sp, const HopsBackendOps *at, HopsArraysWork *a)
 {
   HopsArrays *m = &a->m;
@@ -86,11 +86,6 @@ static PetscErrorCode Begin(HopsSpace sp, const HopsBackendOps *at, HopsArraysWo
                     .N      = sp->N,
                     .nT     = (int)sp->nT};
   HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
-  PetscCall(HopsCheckInt("unknowns", sp->nT));
-  PetscCall(HopsCheckInt("unknowns of the cells", (PetscInt64)sp->ncells * sp->ne));
-  PetscCheck((PetscInt64)sp->ncells * sp->ne < HOPS_UNTOUCHED, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The cells of a rank have more than %d unknowns: use more ranks", HOPS_UNTOUCHED);
-  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscMalloc1(sp->ne, &a->entry));
   PetscCall(Entries(&l, m, a->entry));
   PetscCall((*at->memory->PoolMalloc)((size_t)m->ncells * m->ne * sizeof(int), (void **)&m->key));
@@ -145,13 +140,18 @@ static PetscErrorCode Touch(HopsArraysWork *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Collective: too many on one rank are the error of all */
 static PetscErrorCode SetForeign(HopsArraysWork *a)
 {
-  HopsArrays  *m    = &a->m;
-  const size_t size = m->nF * sizeof(PetscInt);
+  HopsArrays  *m                    = &a->m;
+  const size_t size                 = m->nF * sizeof(PetscInt);
+  char         why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
-  PetscCall(HopsCheckInt("unknowns", (PetscInt64)m->nT + m->nF));
+  if ((PetscInt64)m->nT + m->nF >= INT_MAX)
+    PetscCall(
+      HopsRefuse(why, "A rank owns %d unknowns, and its cells have %" PetscInt_FMT " others: use more ranks", m->nT, m->nF));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)a->sp), PETSC_ERR_SUP, why));
   if (!size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*a->at->memory->PoolMalloc)(size, (void **)&m->foreign));
   PetscCall((*a->at->memory->Copy)(NULL, (void *)m->foreign, a->foreign, size, HOPS_COPY_IN));

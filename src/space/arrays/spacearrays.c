@@ -41,6 +41,11 @@ static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, Petsc
                          " coordinates, more than this PETSc's indices reach: use more ranks, or a PETSc with 64-bit indices "
                          "(--with-64-bit-indices)",
                          ncells, ne, nx));
+  else if ((PetscInt64)ncells * ne >= HOPS_UNTOUCHED || n >= INT_MAX)
+    PetscCall(HopsRefuse(why,
+                         "A rank has %" PetscInt_FMT " cells of %" PetscInt_FMT " unknowns, and owns %" PetscInt_FMT
+                         ": places of unknowns in cells are numbered up to %d, which 64-bit indices do not change: use more ranks",
+                         ncells, ne, n, HOPS_UNTOUCHED));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
   sum[0] = n;
   sum[1] = (PetscInt64)ncells * ne;

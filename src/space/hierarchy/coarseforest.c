@@ -143,32 +143,6 @@ static PetscErrorCode CreateSpace(HopsSpace fine, DM plex, HopsPlexCells cells, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* corner[ncaller][2^dim][dim] of cells with straight edges */
-static PetscErrorCode Corners(DM plex, HopsPlexCells cells, PetscReal corner[])
-{
-  const PetscInt     dim = cells->dim, n = cells->ref.n, nv = 1 << dim;
-  Vec                v;
-  PetscSection       s;
-  const PetscScalar *x;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetCoordinatesLocal(plex, &v));
-  PetscCall(DMGetCoordinateSection(plex, &s));
-  PetscCall(HopsPlexCellsBring(cells));
-  PetscCall(VecGetArrayRead(v, &x));
-  for (PetscInt c = 0; c < cells->ncells; ++c)
-    for (PetscInt i = 0; i < n; ++i) {
-      PetscInt k = 0, off;
-
-      if (cells->ref.depth[i]) continue;
-      for (PetscInt d = 0; d < dim; ++d) k |= cells->ref.corner[i][0][d] << d;
-      PetscCall(PetscSectionGetOffset(s, cells->point[c * n + i], &off));
-      for (PetscInt d = 0; d < dim; ++d) corner[((cells->cell[c] - cells->cstart) * nv + k) * dim + d] = PetscRealPart(x[off + d]);
-    }
-  PetscCall(VecRestoreArrayRead(v, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* relations[fine->ncaller][3], whose coarse cells are known: children in directions of cells, by corners */
 static PetscErrorCode Children(HopsSpace fine, DM plex, HopsPlexCells cells, PetscSF sf, PetscInt relations[])
 {
@@ -178,7 +152,7 @@ static PetscErrorCode Children(HopsSpace fine, DM plex, HopsPlexCells cells, Pet
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(cells->ncaller * size, &mine, fine->ncaller * size, &ends));
-  PetscCall(Corners(plex, cells, mine));
+  PetscCall(HopsPlexGetCellCorners(plex, cells, mine));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)size, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFBcastBegin(sf, unit, mine, ends, MPI_REPLACE));

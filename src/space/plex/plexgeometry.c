@@ -583,3 +583,43 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
   PetscCall(HopsSpaceFinishTree(sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsPlexGetCellCorners(DM dm, HopsPlexCells cells, PetscReal corner[])
+{
+  const PetscInt     dim = cells->dim, n = cells->ref.n, nv = 1 << dim, *v = dim == 2 ? HopsPlexVertex2 : HopsPlexVertex3;
+  Vec                vec[2];
+  PetscSection       s, own;
+  const PetscScalar *x[2]  = {NULL, NULL};
+  PetscInt           first = 0, last = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexCellsBring(cells));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocal(dm, &vec[0]));
+  PetscCall(DMGetCellCoordinateSection(dm, &own));
+  PetscCall(DMGetCellCoordinatesLocal(dm, &vec[1]));
+  if (own && vec[1]) PetscCall(PetscSectionGetChart(own, &first, &last));
+  for (PetscInt k = 0; k < 2; ++k)
+    if (vec[k]) PetscCall(VecGetArrayRead(vec[k], &x[k]));
+  for (PetscInt c = 0; c < cells->ncells; ++c) {
+    const PetscInt cell = cells->cell[c];
+    PetscReal     *to   = corner + (cell - cells->cstart) * nv * dim;
+    PetscInt       off, nown = 0;
+
+    if (cell >= first && cell < last) PetscCall(PetscSectionGetDof(own, cell, &nown));
+    if (nown) PetscCall(PetscSectionGetOffset(own, cell, &off));
+    PetscCheck(!nown || nown == nv * dim, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " is curved", cell);
+    for (PetscInt i = 0; i < nown; ++i) to[v[i / dim] * dim + i % dim] = PetscRealPart(x[1][off + i]);
+    for (PetscInt i = 0; i < n && !nown; ++i) {
+      PetscInt k = 0;
+
+      if (cells->ref.depth[i]) continue;
+      for (PetscInt d = 0; d < dim; ++d) k |= cells->ref.corner[i][0][d] << d;
+      PetscCall(PetscSectionGetOffset(s, cells->point[c * n + i], &off));
+      for (PetscInt d = 0; d < dim; ++d) to[k * dim + d] = PetscRealPart(x[0][off + d]);
+    }
+  }
+  for (PetscInt k = 0; k < 2; ++k)
+    if (vec[k]) PetscCall(VecRestoreArrayRead(vec[k], &x[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -44,7 +44,7 @@ PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt di
                                                      const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
-                                                      const PetscScalar qdata[], HopsOperator *);
+                                                      const PetscReal qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
                                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *);
 PETSC_INTERN PetscErrorCode HopsHungCreate_CUDA(HopsSpace, HopsHung *);

@@ -114,7 +114,7 @@ static PetscErrorCode VectorUnpackAdd(PetscDataType type, PetscInt n, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VectorSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+static PetscErrorCode VectorSetEntries(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[])
 {
   cudaStream_t stream;
 

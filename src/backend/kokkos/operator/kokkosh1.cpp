@@ -19,7 +19,7 @@ static HopsH1Kernels Kernels()
 const HopsH1Kernels HopsH1KernelsKokkos = Kernels();
 
 PetscErrorCode HopsFacesCreate_Kokkos(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[],
-                                      const PetscScalar qdata[], HopsOperator *A)
+                                      const PetscReal qdata[], HopsOperator *A)
 {
   return HopsLanesFaces<HopsKokkosBack>::Create(space, basis, n, restr, qdata, A);
 }

@@ -45,7 +45,7 @@ PETSC_INTERN PetscErrorCode      HopsMapKind_Kokkos(PetscInt n, PetscInt dim, Pe
 PETSC_INTERN PetscErrorCode      HopsCountCells_Kokkos(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,
                                                        const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Kokkos(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
-                                                        const PetscScalar qdata[], HopsOperator *);
+                                                        const PetscReal qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsHungCreate_Kokkos(HopsSpace, HopsHung *);
 PETSC_INTERN PetscErrorCode      HopsInterpCreate_Kokkos(HopsSpace, HopsSpace, const HopsInterpData *, HopsInterpolation *);
 EXTERN_C_END

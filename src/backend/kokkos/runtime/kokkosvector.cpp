@@ -70,7 +70,7 @@ static PetscErrorCode UnpackAdd(PetscDataType type, PetscInt n, const PetscInt i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+static PetscErrorCode SetEntries(PetscInt n, const PetscInt idx[], const PetscReal x[], PetscReal y[])
 {
   PetscFunctionBegin;
   PetscCall(Each(

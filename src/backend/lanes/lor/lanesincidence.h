@@ -470,7 +470,7 @@ template <class Back> struct HopsIncidenceLaunches {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode UnitVectors(HopsSpace sp, PetscScalar *v[3])
+  static PetscErrorCode UnitVectors(HopsSpace sp, PetscReal *v[3])
   {
     const bool    div   = sp->family == HOPS_HDIV;
     const size_t  total = (size_t)sp->ncells * sp->ne, n = sp->nT;

@@ -471,14 +471,14 @@ static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORVertexData d, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddReceived(HopsLORAssembler lor, HopsLORRows *rows, const PetscScalar x[])
+static PetscErrorCode AddReceived(HopsLORAssembler lor, HopsLORRows *rows, const PetscReal x[])
 {
   PetscFunctionBegin;
   if (rows->nslots) PetscCall((*((HopsLanesLOR)lor)->kernels->Received)(rows, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, PetscInt n, const PetscInt idx[], const PetscScalar x[])
+static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, PetscInt n, const PetscInt idx[], const PetscReal x[])
 {
   PetscFunctionBegin;
   if (n) PetscCall((*((HopsLanesLOR)lor)->kernels->Diagonal)(rows, n, idx, x));

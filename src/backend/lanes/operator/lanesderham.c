@@ -113,7 +113,7 @@ static PetscErrorCode HopsDerhamApply(HopsOperator A, HopsPart part, const void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsDerhamDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsDerhamDiagonal(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   HopsDerhamOperator k     = (HopsDerhamOperator)A;
   HopsDerhamArgs     a     = k->args;

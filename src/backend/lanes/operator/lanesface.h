@@ -65,7 +65,7 @@ template <class Back> struct HopsLanesFaces {
     return Launch(A, false, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
   }
 
-  static PetscErrorCode Diagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+  static PetscErrorCode Diagonal(HopsOperator A, PetscReal d[], PetscReal dg[])
   {
     return Launch(A, true, NULL, NULL, d, dg);
   }
@@ -85,7 +85,7 @@ template <class Back> struct HopsLanesFaces {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Create(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[], const PetscScalar qdata[],
+  static PetscErrorCode Create(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[], const PetscReal qdata[],
                                HopsOperator *A)
   {
     /* SetUp, SetUpCells, Apply, Diagonal, CreateSingle, Destroy: C++17 has no designated initialisers */

@@ -253,7 +253,7 @@ static PetscErrorCode HopsH1Apply(HopsOperator A, HopsPart part, const void *x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsH1Diagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsH1Diagonal(HopsOperator A, PetscReal d[], PetscReal dg[])
 {
   HopsH1Operator  k     = (HopsH1Operator)A;
   HopsH1Args      a     = k->args;

@@ -15,20 +15,20 @@ struct _HopsLanesTensorFaces {
 };
 
 /* From [face][entry][point] to [batch][entry][lane][point] */
-static PetscErrorCode FacesUpload(HopsLanesTensorFaces f, PetscInt n, const PetscScalar q[])
+static PetscErrorCode FacesUpload(HopsLanesTensorFaces f, PetscInt n, const PetscReal q[])
 {
   const HopsBackendOps *be = f->kernels->backend;
   const PetscInt        W = f->args[0].W, nq = f->args[0].nq, ne = f->data.nentries;
   const size_t          size = (size_t)((n + W - 1) / W) * W * ne * nq;
-  PetscScalar          *to;
+  PetscReal            *to;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size, &to));
   for (PetscInt i = 0; i < n; i++)
     for (PetscInt e = 0; e < ne; e++)
       PetscCall(PetscArraycpy(to + ((size_t)(i / W * ne + e) * W + i % W) * nq, q + ((size_t)i * ne + e) * nq, nq));
-  PetscCall((*be->memory->Malloc)(size * sizeof(PetscScalar), (void **)&f->data.q));
-  PetscCall((*be->memory->Copy)(NULL, (void *)f->data.q, to, size * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*be->memory->Malloc)(size * sizeof(PetscReal), (void **)&f->data.q));
+  PetscCall((*be->memory->Copy)(NULL, (void *)f->data.q, to, size * sizeof(PetscReal), HOPS_COPY_IN));
   PetscCall(PetscFree(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include <petscsys.h>
 #include <hops/private/hopspatchcondensed.h>
-#include <hops/private/hopspatchhang.h>
+#include <hops/private/hopshangteam.h>
 #include <hops/private/hopspatchstar.h>
 
 /* The weights of the points, and q[ncomp][nq] of each cell, are the back end's; data of `group` cells lie

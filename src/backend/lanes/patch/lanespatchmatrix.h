@@ -1,4 +1,4 @@
-/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopspatchhang.h, hopspatchstar.h):
+/* Kernels of the set-up of patches for teams of lanes (hopspatchkernel.h, hopshangteam.h, hopspatchstar.h):
    models of cells, element matrices, stars, lists and inverses of patches; arguments: lanespatchargs.h. */
 #pragma once
 #include <backend/lanes/runtime/lanes.h>
@@ -73,9 +73,7 @@ struct HopsPatchElementsOf {
 /* A team for each cell with hanging nodes */
 struct HopsPatchHangOf {
   static constexpr int  lanes = 128;
-  int                   dim;
-  HopsHangingBox        box;
-  const double         *J;
+  HopsHanging           h; /* of H1, with J[0] on the device */
   const PetscInt       *at;
   const unsigned short *mask;
   size_t                n2;
@@ -85,7 +83,7 @@ struct HopsPatchHangOf {
   {
     const int k = team.index();
 
-    HopsPatchHangElement(dim, &box, J, mask[k], E + at[k] * n2, team.lane(), HopsLanesOf(lanes));
+    HopsHangingElementTeam(&h, mask[k], E + at[k] * n2, team.lane(), HopsLanesOf(lanes));
   }
 };
 

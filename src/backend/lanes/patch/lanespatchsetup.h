@@ -111,12 +111,14 @@ template <class Back> struct HopsLanesPatchSetUp {
 
   static PetscErrorCode Hang(const HopsHanging *h, PetscInt n, const PetscInt at[], const unsigned short mask[], PetscReal E[])
   {
-    HopsPatchHangOf f      = {h->dim, h->box[0], NULL, NULL, NULL, (size_t)h->ne * h->ne, E};
+    HopsPatchHangOf f      = {*h, NULL, NULL, (size_t)h->ne * h->ne, E};
     Arrays          arrays = {};
+    const double   *J;
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(arrays.In((size_t)h->P * h->P * sizeof(double), h->J[0], &f.J));
+    PetscCall(arrays.In((size_t)h->P * h->P * sizeof(double), h->J[0], &J));
+    f.h.J[0] = const_cast<double *>(J);
     PetscCall(arrays.In(n * sizeof(PetscInt), at, &f.at));
     PetscCall(arrays.In(n * sizeof(*mask), mask, &f.mask));
     PetscCall(Back::Teams("HopsPatchHang", (int)n, 0, f));
@@ -269,7 +271,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Condense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+  static PetscErrorCode Condense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscReal schur[],
                                  PetscInt *bad)
   {
     const int           none   = PETSC_MPI_INT_MAX;
@@ -334,7 +336,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+  static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscReal inv[], PetscInt *bad)
   {
     const int              none   = PETSC_MPI_INT_MAX;
     HopsLanesPatchMatrices a      = {};
