@@ -352,7 +352,7 @@ runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(P
            $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
-           $(if $(filter 1,$(LONG)),--long) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
+           $(if $(filter 1,$(LONG)),--long) $(if $(SLOWEST),--slowest $(SLOWEST)) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
 	@config/setup --test $(if $(filter 1,$(KOKKOS)),--kokkos)
