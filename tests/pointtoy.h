@@ -90,7 +90,7 @@ static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], P
   char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 32], so[PETSC_MAX_PATH_LEN + 40], options[64];
   FILE           *f;
   HopsPointModule m;
-  PetscBool       verbose = PETSC_FALSE, done;
+  PetscBool       verbose = PETSC_FALSE, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   *module = NULL;
