@@ -6,6 +6,11 @@ static char help[] =
   -left : cells of H1 are left-handed; -straight : cells are not bent\n\
   -refuse : arrays that are wrong, in place of others\n\n";
 
+/*
+  The back end `apart` takes cells and entries in other orders than the host, and lattices node by node. What
+  is done for one entry is the same code: arraysforms compares that with meshes; tests named *_cuda_*, or
+  make check-tests BACKEND=kokkos, what another compiler makes of it.
+*/
 #include <hops/private/hopsderhamimpl.h>
 #include "hopsexpect.h"
 #include "samespace.h"
@@ -14,7 +19,7 @@ static PetscInt bad, refused[16];
 
 /* Arrays of a space on a mesh */
 typedef struct {
-  PetscInt  *unknowns, *ess, ness, gorder;
+  PetscInt  *unknowns, *ess, ness, gorder, n; /* n are this rank's */
   PetscReal *coords;
 } Arrays;
 
@@ -52,6 +57,7 @@ static PetscErrorCode ArraysCreate(HopsSpace sp, PetscInt gorder, PetscBool esse
 
   PetscFunctionBeginUser;
   a->gorder = gorder;
+  a->n      = sp->nT;
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc3(sp->ncells * sp->ne, &a->unknowns, sp->ncells * np * dim, &a->coords, sp->nL, &a->ess));
   PetscCall(PetscCalloc1(sp->nL, &seen));
@@ -83,7 +89,7 @@ static PetscErrorCode CreateSpace(const char name[], HopsSpace on, const Arrays 
 {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", name));
-  PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, on->family, on->dim, on->order, on->ncells, on->nT, a->unknowns,
+  PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, on->family, on->dim, on->order, on->ncells, a->n, a->unknowns,
                                             a->gorder, a->coords, a->ness, a->ess, sp));
   PetscCheck(!strcmp((*sp)->backend->name, name), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Not on back end %s", name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,24 +186,82 @@ static PetscErrorCode CheckRefused(const char *const names[2], HopsSpace on, con
 }
 
 /* The companion in H1 is found to belong to both, and follows from their essential unknowns */
-static PetscErrorCode CheckCompanions(const char *const names[2], HopsSpace on, PetscInt gorder, HopsSpace with[2])
+static PetscErrorCode CheckCompanions(const char *const names[2], HopsSpace h1, const Arrays *a, HopsSpace with[2])
 {
-  HopsSpace h1, nodes, companion[2];
-  Arrays    a;
+  HopsSpace nodes, companion[2];
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceCreateCompanion(on, HOPS_H1, PETSC_FALSE, &h1));
-  PetscCall(ArraysCreate(h1, gorder, PETSC_FALSE, PETSC_FALSE, &a));
   for (PetscInt k = 0; k < 2; ++k) {
-    PetscCall(CreateSpace(names[k], h1, &a, &nodes));
+    PetscCall(CreateSpace(names[k], h1, a, &nodes));
     PetscCall(HopsSpaceSetCompanion(with[k], nodes));
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(HopsSpaceCreateCompanion(with[k], HOPS_H1, PETSC_TRUE, &companion[k]));
   }
   PetscCall(TestSameSpaces(companion[0], companion[1], &bad));
   for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsSpaceDestroy(&companion[k]));
-  PetscCall(ArraysDestroy(&a));
-  PetscCall(HopsSpaceDestroy(&h1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A space that is right by itself is refused as a companion, by both in the same words */
+static PetscErrorCode CheckNoCompanion(const char *const names[2], HopsSpace h1, const Arrays *a, HopsSpace with[2],
+                                       const char words[])
+{
+  char text[2][sizeof(message)];
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscErrorCode ierr;
+    HopsSpace      nodes;
+
+    PetscCall(CreateSpace(names[k], h1, a, &nodes));
+    message[0] = 0;
+    PetscCall(PetscPushErrorHandler(Catch, NULL));
+    ierr = HopsSpaceSetCompanion(with[k], nodes);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PetscStrncpy(text[k], message, sizeof(message)));
+    bad += !ierr || !strstr(message, words);
+    PetscCall(HopsSpaceDestroy(&nodes));
+  }
+  bad += strcmp(text[0], text[1]) != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The corner that has unknown g moves, in all cells */
+static void MoveCorner(HopsSpace h1, PetscInt g, Arrays *a)
+{
+  const PetscInt dim = h1->dim, P = h1->order + 1, G = a->gorder + 1, np = HopsPower(P, dim), ng = HopsPower(G, dim);
+
+  for (PetscInt c = 0; c < h1->ncells; ++c)
+    for (PetscInt k = 0; k < (1 << dim); ++k) {
+      PetscInt i = 0, j = 0;
+
+      for (PetscInt d = dim - 1; d >= 0; --d) {
+        i = i * P + (k >> d & 1) * (P - 1);
+        j = j * G + (k >> d & 1) * (G - 1);
+      }
+      if (a->unknowns[c * np + i] == g) a->coords[(c * ng + j) * dim] += 1e-3;
+    }
+}
+
+/* Nodes that are each one cell's, so that those around an edge have boundaries of their own; then other
+   cells, by a corner */
+static PetscErrorCode CheckNoCompanions(const char *const names[2], HopsSpace h1, const Arrays *right, HopsSpace with[2])
+{
+  const PetscInt n     = h1->ncells * h1->ne;
+  PetscInt       first = 0, corner = n ? right->unknowns[0] : 0;
+  Arrays         a = *right;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &a.unknowns));
+  PetscCallMPI(MPI_Scan(&n, &first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  for (PetscInt i = 0; i < n; ++i) a.unknowns[i] = first - n + i;
+  a.n = n;
+  PetscCall(CheckNoCompanion(names, h1, &a, with, "disagree on the derivative from H1 to"));
+  PetscCall(PetscFree(a.unknowns));
+  a = *right;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &corner, 1, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
+  MoveCorner(h1, corner, &a);
+  PetscCall(CheckNoCompanion(names, h1, &a, with, "has other corners in the companion"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,7 +293,17 @@ int main(int argc, char **argv)
     for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(CreateSpace(names[k], on, &a, &sp[k]));
     if (!refuse) PetscCall(TestSameSpaces(sp[0], sp[1], &bad));
     else PetscCall(CheckRefused(names, on, &a));
-    if (!refuse && (f == HOPS_HCURL || (f == HOPS_HDIV && on->dim == 2))) PetscCall(CheckCompanions(names, on, geometry, sp));
+    if (!refuse && (f == HOPS_HCURL || (f == HOPS_HDIV && on->dim == 2))) {
+      HopsSpace h1;
+      Arrays    nodes;
+
+      PetscCall(HopsSpaceCreateCompanion(on, HOPS_H1, PETSC_FALSE, &h1));
+      PetscCall(ArraysCreate(h1, geometry, PETSC_FALSE, PETSC_FALSE, &nodes));
+      PetscCall(CheckCompanions(names, h1, &nodes, sp));
+      PetscCall(CheckNoCompanions(names, h1, &nodes, sp));
+      PetscCall(ArraysDestroy(&nodes));
+      PetscCall(HopsSpaceDestroy(&h1));
+    }
     for (PetscInt k = 0; k < 2 && !refuse; ++k) PetscCall(HopsSpaceDestroy(&sp[k]));
     PetscCall(ArraysDestroy(&a));
     PetscCall(HopsSpaceDestroy(&on));

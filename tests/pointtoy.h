@@ -2,7 +2,10 @@
    with one thread a block. So texts and kernels are tested where there is no device. */
 #pragma once
 #include <hops/private/hopspointimpl.h>
+#include <hops/private/hopspleximpl.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct _HopsPointModule {
@@ -41,31 +44,68 @@ static void PointToyKernels(FILE *f, const char kernels[])
   fputs(from, f);
 }
 
+/* The library `so` of the text in file `path`. What was compiled in a folder for temporary files of the test
+   harness, by another rank or a run before, is taken: compiling takes longer than all else */
+static PetscErrorCode PointToyCompile(const char options[], const char path[], const char so[], PetscBool *done)
+{
+  const char *cxx = getenv("CXX"), *folder = getenv("TMPDIR");
+  char        command[4 * PETSC_MAX_PATH_LEN], kept[PETSC_MAX_PATH_LEN], *text;
+  FILE       *f = fopen(path, "r");
+  size_t      size;
+  int         lock = -1;
+
+  PetscFunctionBegin;
+  PetscCheck(f && !fseek(f, 0, SEEK_END), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "Cannot read %s", path);
+  size = (size_t)ftell(f);
+  rewind(f);
+  PetscCall(PetscMalloc1(size, &text));
+  PetscCheck(fread(text, 1, size, f) == size, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "Cannot read %s", path);
+  fclose(f);
+  PetscCall(PetscSNPrintf(command, sizeof(command), "%s -std=c++17 -O1 -w %s -shared -fPIC -x c++ ", cxx ? cxx : "c++", options));
+  PetscCall(PetscSNPrintf(kept, sizeof(kept), "%s/pointtoy.%zu.%" PetscInt64_FMT ".so", folder ? folder : "", size,
+                          HopsHashBits(size, text, HopsHashBits(strlen(command), command, 0))));
+  PetscCall(PetscFree(text));
+  if (folder) {
+    PetscCall(PetscSNPrintf(command + strlen(command), sizeof(command) - strlen(command), "%s -o %s.%d && mv %s.%d %s", path, kept,
+                            (int)getpid(), kept, (int)getpid(), kept));
+    PetscCall(PetscStrlcat(kept, ".lock", sizeof(kept)));
+    lock                   = open(kept, O_RDWR | O_CREAT, 0600);
+    kept[strlen(kept) - 5] = 0;
+    PetscCheck(lock >= 0 && !flock(lock, LOCK_EX), PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot lock %s", kept);
+    *done = access(kept, R_OK) && system(command) ? PETSC_FALSE : PETSC_TRUE;
+    close(lock);
+    /* by another name: each module has variables of its own */
+    PetscCall(PetscSNPrintf(command, sizeof(command), "cp %s %s", kept, so));
+    if (*done && system(command)) *done = PETSC_FALSE;
+  } else {
+    PetscCall(PetscSNPrintf(command + strlen(command), sizeof(command) - strlen(command), "%s -o %s", path, so));
+    *done = system(command) ? PETSC_FALSE : PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
                                      size_t len)
 {
-  char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 32], so[PETSC_MAX_PATH_LEN + 40];
-  char            command[3 * PETSC_MAX_PATH_LEN];
-  const char     *cxx = getenv("CXX");
+  char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 32], so[PETSC_MAX_PATH_LEN + 40], options[64];
   FILE           *f;
   HopsPointModule m;
-  PetscBool       verbose = PETSC_FALSE;
-  static int      count;
+  PetscBool       verbose = PETSC_FALSE, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   *module = NULL;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-toy_verbose", &verbose, NULL));
   PetscCall(PetscGetTmp(PETSC_COMM_SELF, base, sizeof(base)));
-  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/pointtoy.%d.%d", base, (int)getpid(), count++));
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/pointtoy.XXXXXX", base)); /* dlopen() knows a name that it had */
+  f = fdopen(mkstemp(path), "w");
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", fma ? "" : "-ffp-contract=off", verbose ? "" : "2>/dev/null"));
   PetscCall(PetscSNPrintf(so, sizeof(so), "%s.so", path));
-  PetscCall(PetscSNPrintf(command, sizeof(command), "%s -std=c++17 -O1 -w %s -shared -fPIC -x c++ %s -o %s%s", cxx ? cxx : "c++",
-                          fma ? "" : "-ffp-contract=off", path, so, verbose ? "" : " 2>/dev/null"));
-  f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", path);
   fprintf(f, "%s%s\n", PointToyHead, code->text);
   PointToyKernels(f, kernels);
   fclose(f);
-  if (system(command)) {
+  PetscCall(PointToyCompile(options, path, so, &done));
+  if (!done) {
     PetscCall(PetscStrncpy(why, "the compiler of C++ does not take it (-toy_verbose)", len));
     if (!verbose) remove(path);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,6 +20,21 @@ static const char *const HopsBackendRemedies[][2] = {{"cuda",
                                                       "build it with a PETSc that was configured --with-cuda, nvcc on the PATH"},
                                                      {"kokkos", "build it with KOKKOS=1 (Debian's package) or KOKKOS_DIR=prefix"}};
 
+static const char *Making;
+
+const char *HopsMake(const char what[])
+{
+  const char *was = Making;
+
+  Making = what;
+  return was;
+}
+
+const char *HopsMaking(void)
+{
+  return Making ? Making : "an array";
+}
+
 PetscErrorCode HopsBackendRegister(const HopsBackendOps *ops)
 {
   PetscInt i = 0;

@@ -89,7 +89,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
     if (sp->rule[k].P) PetscCall(HopsBasisDestroy(&sp->rule[k]));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->hang));
-  PetscCall(PetscFree2(sp->apart, sp->xapart));
+  PetscCall(PetscFree2(sp->absent, sp->xabsent));
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));
   PetscCall(PetscFree(sp->ghost));
@@ -308,7 +308,7 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscCall(PetscMalloc2(nkeys, &lidx, sp->ncells, &inner));
   PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx, inner));
   PetscCall(HopsSpaceOrderCells(sp, elist, lidx, inner));
-  for (PetscInt i = 0; i < sp->napart; ++i) sp->apart[i] = lidx[sp->apart[i]];
+  for (PetscInt i = 0; i < sp->nabsent; ++i) sp->absent[i] = lidx[sp->absent[i]];
   PetscCall(HopsSpaceSetUpEntries(sp));
   if (ess) {
     PetscCall(PetscMalloc1(sp->nC, &sp->cglobal));
@@ -320,10 +320,7 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
     sp->ness = 0;
     for (PetscInt k = 0; k < nkeys; ++k) {
       if (!ess[k] || gidx[k] < sp->rstart || gidx[k] >= sp->rstart + sp->nT) continue;
-      PetscCheck(lidx[k] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-                 "Essential unknown %" PetscInt_FMT
-                 " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
-                 gidx[k]);
+      PetscAssert(lidx[k] >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An essential unknown that no cell of its owner has");
       sp->essT[sp->ness]   = gidx[k] - sp->rstart;
       sp->essC[sp->ness++] = lidx[k];
     }

@@ -34,10 +34,10 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsRealFunction f, v
       if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
     }
   }
-  for (PetscInt i = 0; i < sp->napart; ++i) {
-    PetscReal *u = HopsLEntry(sp, sp->apart[i], x, g, cv);
+  for (PetscInt i = 0; i < sp->nabsent; ++i) {
+    PetscReal *u = HopsLEntry(sp, sp->absent[i], x, g, cv);
 
-    if (u) PetscCall((*f)(sp->dim, sp->xapart + i * sp->dim, 1, u, ctx));
+    if (u) PetscCall((*f)(sp->dim, sp->xabsent + i * sp->dim, 1, u, ctx));
   }
   PetscCall(HopsHangingDestroy(&h));
   PetscCall(PetscFree(on));

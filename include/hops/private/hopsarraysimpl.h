@@ -9,6 +9,9 @@
 
 #define HOPS_ARRAYS_TOL  1e-5  /* of the size of a line, face or cell: coordinates may come from a file with few digits */
 #define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */
+/* Derivatives at an unknown are sums of six numbers of size 1 at most, with signs: they are the same but for
+   rounding errors, or differ as much as these numbers do */
+#define HOPS_ARRAYS_BOUNDARY 1e-10
 
 /* Nodes start + i step[0] + j step[1], i < P, j < n, of an edge (n = 1) or face of the lattice */
 typedef struct {
@@ -195,6 +198,23 @@ HOPS_HOST_DEVICE PetscReal HopsArraysNode(PetscInt dim, PetscInt P, PetscInt G, 
   return x;
 }
 
+/* A number that stands for unknown g in sums, so that two sets of unknowns have the same by a chance of
+   1e-18 only */
+HOPS_HOST_DEVICE uint64_t HopsArraysMix(PetscInt g)
+{
+  uint64_t z = ((uint64_t)g + 1) * 0x9E3779B97F4A7C15ULL;
+
+  z = (z ^ (z >> 32)) * 0xBF58476D1CE4E5B9ULL;
+  return z ^ (z >> 29);
+}
+
+/* The same in (1, 2). Differences of two are without pattern, too: they are not the same where all unknowns
+   of a cell are those of another one and a constant */
+HOPS_HOST_DEVICE PetscReal HopsArraysHash(PetscInt g)
+{
+  return 1.0 + (PetscReal)(HopsArraysMix(g) >> 11) / 9007199254740992.0;
+}
+
 /* ------------------------------------------ entries ------------------------------------------ */
 
 /* x = the mean of the lattice points that are `by` from node `first` on in some of the directions `bits` */
@@ -217,29 +237,13 @@ HOPS_HOST_DEVICE void HopsArraysMean(const HopsArrays *m, const PetscReal X[], P
   }
 }
 
-/*
-  What a cell says of entry e of key[], wherever the cell lies. Of a line or face: v[0-2] its vector, with
-  the cell's sign, and v[3-5] its middle from the middle of the cell's edge or face that it is part of. Of
-  a node of H1 v[3-5] is where it is. v[6] is in how many directions the cell ends there. Returns |v[0-2]|
-*/
-HOPS_HOST_DEVICE PetscReal HopsArraysDescribe(const HopsArrays *m, PetscInt c, PetscInt i, PetscReal v[7])
+/* The vector v of the line, face or, in 2D, edge behind an entry of H(curl) or H(div), on a lattice
+   X[dim][P^dim] */
+HOPS_HOST_DEVICE void HopsArraysVector(const HopsArrays *m, const HopsArraysEntry *e, PetscReal sign, const PetscReal X[],
+                                       PetscReal v[3])
 {
-  const HopsArraysEntry *e  = m->entry + i;
-  const PetscInt         np = m->np, P = m->P, s[3] = {1, P, P * P};
-  const PetscReal       *X       = m->x + (size_t)c * m->dim * np;
-  const PetscReal        sign    = m->key[(size_t)c * m->ne + i] < 0 ? -1.0 : 1.0;
-  PetscReal              mean[3] = {0.0, 0.0, 0.0}, centre[3] = {0.0, 0.0, 0.0}, t[2][3], size = 0.0;
+  const PetscInt np = m->np, s[3] = {1, m->P, m->P * m->P};
 
-  for (PetscInt d = 0; d < 6; ++d) v[d] = 0.0;
-  v[6] = e->ends;
-  if (m->family == HOPS_H1) {
-    for (PetscInt d = 0; d < m->dim; ++d) v[3 + d] = X[d * np + e->node];
-    return 0.0;
-  }
-  HopsArraysMean(m, X, e->node, e->open, 1, mean);
-  HopsArraysMean(m, X, e->from, e->whole, P - 1, centre);
-  for (PetscInt d = 0; d < m->dim; ++d) v[3 + d] = mean[d] - centre[d];
-  if (m->family == HOPS_L2) return 0.0;
   if (m->family == HOPS_HCURL || m->dim == 2) {
     const PetscInt a = m->family == HOPS_HCURL ? e->component : 1 - e->component;
 
@@ -252,6 +256,7 @@ HOPS_HOST_DEVICE PetscReal HopsArraysDescribe(const HopsArrays *m, PetscInt c, P
     }
   } else { /* half the product of the diagonals */
     const PetscInt a = s[(e->component + 1) % 3], b = s[(e->component + 2) % 3];
+    PetscReal      t[2][3];
 
     for (PetscInt d = 0; d < 3; ++d) {
       const PetscReal *x = X + d * np + e->node;
@@ -262,16 +267,39 @@ HOPS_HOST_DEVICE PetscReal HopsArraysDescribe(const HopsArrays *m, PetscInt c, P
     for (PetscInt d = 0; d < 3; ++d)
       v[d] = sign * 0.5 * (t[0][(d + 1) % 3] * t[1][(d + 2) % 3] - t[0][(d + 2) % 3] * t[1][(d + 1) % 3]);
   }
+}
+
+/*
+  What a cell says of entry e of key[], wherever the cell lies. Of a line or face: v[0-2] its vector, with
+  the cell's sign, and v[3-5] its middle from the middle of the cell's edge or face that it is part of. Of
+  a node of H1 v[3-5] is where it is. v[6] is in how many directions the cell ends there. Returns |v[0-2]|
+*/
+HOPS_HOST_DEVICE PetscReal HopsArraysDescribe(const HopsArrays *m, PetscInt c, PetscInt i, PetscReal v[7])
+{
+  const HopsArraysEntry *e       = m->entry + i;
+  const PetscReal       *X       = m->x + (size_t)c * m->dim * m->np;
+  PetscReal              mean[3] = {0.0, 0.0, 0.0}, centre[3] = {0.0, 0.0, 0.0}, size = 0.0;
+
+  for (PetscInt d = 0; d < 6; ++d) v[d] = 0.0;
+  v[6] = e->ends;
+  if (m->family == HOPS_H1) {
+    for (PetscInt d = 0; d < m->dim; ++d) v[3 + d] = X[d * m->np + e->node];
+    return 0.0;
+  }
+  HopsArraysMean(m, X, e->node, e->open, 1, mean);
+  HopsArraysMean(m, X, e->from, e->whole, m->P - 1, centre);
+  for (PetscInt d = 0; d < m->dim; ++d) v[3 + d] = mean[d] - centre[d];
+  if (m->family == HOPS_L2) return 0.0;
+  HopsArraysVector(m, e, m->key[(size_t)c * m->ne + i] < 0 ? -1.0 : 1.0, X, v);
   for (PetscInt d = 0; d < 3; ++d) size += v[d] * v[d];
   return PetscSqrtReal(size);
 }
 
 /* Is w what v says, of an entry of this size in a cell of that size? */
-HOPS_HOST_DEVICE PetscBool HopsArraysSame(HopsFamily family, const PetscReal v[7], const PetscReal w[7], PetscReal size,
+HOPS_HOST_DEVICE PetscBool HopsArraysSame(PetscReal tol, const PetscReal v[7], const PetscReal w[7], PetscReal size,
                                           PetscReal cellsize)
 {
-  const PetscReal tol  = family == HOPS_H1 ? HOPS_ARRAYS_SAME : HOPS_ARRAYS_TOL;
-  PetscBool       same = v[6] == w[6] ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool same = v[6] == w[6] ? PETSC_TRUE : PETSC_FALSE;
 
   for (PetscInt k = 0; k < 3; ++k)
     if (!(HopsMapAbs(v[k] - w[k]) <= tol * size)) same = PETSC_FALSE;
@@ -309,20 +337,10 @@ HOPS_HOST_DEVICE PetscBool HopsArraysEntryAgrees(const HopsArrays *m, PetscInt c
   if (m->family == HOPS_H1) return other == c ? PETSC_FALSE : HopsArraysSameNode(m, c, i, other, first - other * m->ne);
   size = HopsArraysDescribe(m, c, i, v);
   (void)HopsArraysDescribe(m, other, first - other * m->ne, w);
-  return HopsArraysSame(m->family, v, w, size, m->size[c]);
+  return HopsArraysSame(HOPS_ARRAYS_TOL, v, w, size, m->size[c]);
 }
 
 /* ----------------------------------- edges and faces of H1 ----------------------------------- */
-
-/* A number that stands for unknown g in sums, so that two sets of unknowns have the same by a chance of
-   1e-18 only */
-HOPS_HOST_DEVICE uint64_t HopsArraysMix(PetscInt g)
-{
-  uint64_t z = ((uint64_t)g + 1) * 0x9E3779B97F4A7C15ULL;
-
-  z = (z ^ (z >> 32)) * 0xBF58476D1CE4E5B9ULL;
-  return z ^ (z >> 29);
-}
 
 /* The sum of these numbers, halved, over edge or face t of cell c */
 HOPS_HOST_DEVICE PetscInt64 HopsArraysSumPart(const HopsArrays *m, PetscInt c, PetscInt t)
@@ -444,7 +462,7 @@ HOPS_HOST_DEVICE PetscReal HopsArraysBoundary(const HopsArraysPair *p, PetscInt 
   for (int k = 0; k < p->ncol[i]; ++k) {
     const int s = from[p->col[6 * i + k]], u = HopsArraysUnsigned(s);
 
-    if (u < p->nT[1]) sum += (s < 0 ? -1.0 : 1.0) * p->sgn[6 * i + k] * HopsHash(p->rstart + u);
+    if (u < p->nT[1]) sum += (s < 0 ? -1.0 : 1.0) * p->sgn[6 * i + k] * HopsArraysHash(p->rstart + u);
   }
   return at < 0 ? -sum : sum;
 }
@@ -519,7 +537,7 @@ struct _HopsArraysOps {
   /* of the keys list[n]; both are the process's */
   PetscErrorCode (*Values)(const HopsArrays *, PetscInt n, const int list[], HopsArraysValue value[]);
   /* y[i] = x[list[i]]; list[n] and y[n] are the process's */
-  PetscErrorCode (*Take)(PetscInt n, const int list[], const int x[], int y[]);
+  PetscErrorCode (*ReadInts)(PetscInt n, const int list[], const int x[], int y[]);
   /* number[]: L-vector indices of keys: foreign[nF], the process's, of other ranks' unknowns; those of
      list[n], the process's, are constrained: from nTG on as cells meet them, else -1. *nC: how many of
      these cells have */
@@ -566,16 +584,19 @@ PETSC_INTERN PetscErrorCode HopsArraysWorkCreateOn(HopsSpace, HopsSpace other, c
 PETSC_INTERN PetscErrorCode HopsArraysFinish(HopsArraysWork *, PetscInt ness, const PetscInt ess[], PetscBool check);
 /* leaves: all keys that cells have, as places in the lists that other functions get; roots: owned unknowns */
 PETSC_INTERN PetscErrorCode HopsArraysKeySF(HopsArraysWork *, const PetscInt gidx[], PetscSF *);
-/* src/space/arrays/arrayagree.c: do cells agree on what they share, on all ranks? Collective */
+/* src/space/arrays/arrayagree.c: entry[], x[] and size[] of m, from HopsArraysDescribing() to
+   HopsArraysDescribed(). Do cells agree on what they share, on all ranks? The latter is collective */
+PETSC_INTERN PetscErrorCode HopsArraysDescribing(HopsArraysWork *);
+PETSC_INTERN PetscErrorCode HopsArraysDescribed(HopsArraysWork *);
 PETSC_INTERN PetscErrorCode HopsArraysAgree(HopsArraysWork *, PetscBool *good);
 /* src/space/arrays/spacearraycheck.c, by the process, whose memory all of a space is in. Is anything
    wrong? Says what, on all ranks; gidx[] are the global indices of keys. Collective */
 PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsArraysWork *, const PetscInt gidx[]);
-/* src/space/arrays/hangingcheck.c: the same of a space with masks, whose apart[] it makes, as keys;
+/* src/space/arrays/hangingcheck.c: the same of a space with masks, whose absent[] it makes, as keys;
    without check nothing else */
 PETSC_INTERN PetscErrorCode HopsArraysCheckHanging(HopsArraysWork *, const PetscInt gidx[], PetscBool check);
 /* What HopsArraysCheck() has besides. Lattices that are left-handed, out of order or equispaced; the lattice
-   x[P^dim][dim] of a cell; is an unknown of a cell given more often than there may be cells? */
+   x[dim][P^dim] of a cell; is an unknown of a cell given more often than there may be cells? */
 PETSC_INTERN PetscErrorCode HopsArraysCheckMaps(HopsSpace, char why[], PetscBool *left);
 PETSC_INTERN PetscErrorCode HopsArraysLattice(HopsSpace, const HopsBasis *geom, PetscInt c, PetscReal x[]);
 PETSC_INTERN PetscErrorCode HopsArraysCheckCounts(HopsSpace, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],

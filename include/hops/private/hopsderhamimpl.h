@@ -95,15 +95,6 @@ static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[
     }
 }
 
-/* a number in (1, 2) that depends on the global index alone */
-HOPS_HOST_DEVICE PetscReal HopsHash(PetscInt g)
-{
-  PetscInt64 h = (PetscInt64)g + 1;
-
-  for (PetscInt k = 0; k < 3; ++k) h = (h * 48271 + 12345) % 2147483647;
-  return 1.0 + (PetscReal)h / 2147483647.0;
-}
-
 /* rows of a derivative on a cell: row i is sum_k sgn[6 i + k] e_{col[6 i + k]}, k < n[i] */
 typedef struct {
   PetscInt   nrows;

@@ -53,12 +53,12 @@ struct _p_HopsSpace {
   int *restr;
   /* are there cells with hanging nodes, on any rank? Then hang[ncells] are their masks (hopshanging.h), and
      restr has the parents' nodes there. Unknowns that cells of this rank see in such places alone are the
-     L-vector indices apart[napart], at xapart[napart][dim] */
+     L-vector indices absent[nabsent], at xabsent[nabsent][dim] */
   PetscBool       hanging;
   unsigned short *hang;
   PetscBool       repair; /* maps of cells are changed where hanging nodes leave gaps: -hops_repair_geometry */
-  PetscInt        napart, *apart;
-  PetscReal      *xapart;
+  PetscInt        nabsent, *absent;
+  PetscReal      *xabsent;
   PetscInt        cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */
   PetscInt       *cell;            /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt        gorder;          /* order of the element maps */

@@ -143,17 +143,20 @@ static PetscErrorCode MatPASetUpWork(Mat_PA *pa)
 
 PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 {
-  HopsSpace sp = pa->form->space;
-  PetscBool done;
+  HopsSpace   sp = pa->form->space;
+  PetscBool   done;
+  const char *was;
 
   PetscFunctionBegin;
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
+  was = HopsMake("the operator");
   if (pa->tensor) {
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
     PetscCall(MatPASetUpRules(A, pa));
     PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, &pa->facebasis));
     pa->needsetup = PETSC_FALSE;
     PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
+    (void)HopsMake(was);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
@@ -177,6 +180,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCall(MatPASetUpFacets(pa));
   pa->needsetup = PETSC_FALSE;
   PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
+  (void)HopsMake(was);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

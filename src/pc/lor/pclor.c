@@ -290,7 +290,8 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
-  PC_LOR *lor = (PC_LOR *)pc->data;
+  PC_LOR     *lor = (PC_LOR *)pc->data;
+  const char *was = HopsMake("the low-order-refined matrix");
 
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(Citation, &Cited));
@@ -308,6 +309,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
   PetscCall(PCLORSetInnerOptions(pc, lor));
   PetscCall(PCLORSetAuxiliary(pc, lor));
+  (void)HopsMake("the solver of the low-order-refined matrix");
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
 #if HOPS_HAVE_HYPRE_DEVICE
   PetscCall(HopsCycleDestroy(&lor->cycle));           /* its matrices are about to go */
@@ -324,6 +326,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   if (lor->ondevice) PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)pc)));
 #endif
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
+  (void)HopsMake(was);
   if (lor->viewspectrum && !lor->spectrumdone) {
     lor->spectrumdone = PETSC_TRUE;
     PetscCall(PCLORViewSpectrum(pc, NULL));

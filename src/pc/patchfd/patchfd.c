@@ -257,6 +257,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
   HopsSpace   sp;
   PetscBool   single;
+  const char *was = HopsMake("the set of patches");
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDFree(fd));
@@ -301,6 +302,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));
+  (void)HopsMake(was);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

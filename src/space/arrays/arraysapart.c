@@ -154,7 +154,7 @@ PetscErrorCode HopsArraysNumber_Apart(HopsArraysWork *a, const unsigned char mar
   PetscCall((*a->at->arrays->Number)(&a->m, n, list, foreign, (int)(sp->nT + sp->nG), number, &sp->nC));
   PetscCall(Restrict(a, number));
   PetscCall(PetscMalloc1(n, &constrained));
-  PetscCall((*a->at->arrays->Take)(n, list, number, constrained));
+  PetscCall((*a->at->arrays->ReadInts)(n, list, number, constrained));
   PetscCall(Constrained(a, n, list, constrained));
   PetscCall((*memory->PoolFree)((void **)&number));
   PetscCall(PetscFree(constrained));

@@ -55,18 +55,19 @@ PetscErrorCode HopsArraysSetMasks(HopsSpace sp, const unsigned short masks[], Pe
   map goes on.
 */
 typedef struct {
-  HopsSpace       sp;
-  const PetscInt *gidx;
-  const int      *elist;
-  PetscSF         keys;
-  PetscInt        nkeys, ne, nv, *ends, *count, *cell; /* ends[ne], count[nkeys] and a cell that has it */
-  PetscBool      *on;                                  /* [ne] of the cell at hand */
-  PetscReal      *place, *x, *lattice;                 /* [nkeys][nv], [ne][nv], [P^dim][dim] */
-  HopsLayout      layout;
-  HopsHanging     hang;
-  HopsBasis       gll, geom;
-  PetscReal      *go[2], tol; /* [P][gorder + 1] maps at the nodes of a parent, of which the cell is a half; see GoOn() */
-  char           *why;
+  HopsSpace              sp;
+  const HopsArrays      *m;
+  const PetscInt        *gidx;
+  const int             *elist;
+  const HopsArraysEntry *entry; /* [ne] */
+  PetscSF                keys;
+  PetscInt               nkeys, ne, nv, *count, *cell; /* count[nkeys] and a cell that has it */
+  PetscBool             *on;                           /* [ne] of the cell at hand */
+  PetscReal             *place, *x, *lattice;          /* [nkeys][nv], [ne][nv], [dim][P^dim] */
+  HopsHanging            hang;
+  HopsBasis              gll, geom;
+  PetscReal             *go[2], tol; /* [P][gorder + 1] maps at the nodes of a parent, of which the cell is a half; see GoOn() */
+  char                  *why;
 } Check;
 
 /*
@@ -111,25 +112,19 @@ static PetscErrorCode GoOn(Check *k)
 
 static PetscErrorCode CheckCreate(Check *k)
 {
-  HopsSpace         sp = k->sp;
-  const HopsLayout *l  = &k->layout;
-  const PetscInt    P = sp->order + 1, dim = sp->dim;
+  HopsSpace      sp = k->sp;
+  const PetscInt P = sp->order + 1, dim = sp->dim;
 
   PetscFunctionBegin;
-  HopsLayoutCreate(sp->family, dim, sp->order, &k->layout);
   k->ne = sp->ne;
   k->nv = sp->family == HOPS_H1 ? dim : 2 * dim;
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &k->gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &k->gll, &k->geom));
   PetscCall(GoOn(k));
-  PetscCall(PetscCalloc4(k->ne, &k->ends, k->nkeys, &k->count, k->nkeys, &k->cell, k->ne, &k->on));
+  PetscCall(PetscCalloc3(k->nkeys, &k->count, k->nkeys, &k->cell, k->ne, &k->on));
   PetscCall(PetscMalloc3(k->nkeys * k->nv, &k->place, k->ne * k->nv, &k->x, HopsPower(P, dim) * dim, &k->lattice));
   PetscCall(HopsHangingCreate(sp->family, dim, sp->order, &k->hang));
   for (PetscInt i = 0; i < k->nkeys * k->nv; ++i) k->place[i] = PETSC_MIN_REAL;
-  for (PetscInt c = 0; c < l->nc; ++c)
-    for (PetscInt i = l->off[c]; i < l->off[c + 1]; ++i)
-      for (PetscInt d = 0, j = i - l->off[c]; d < dim; ++d, j /= l->n[c][d - 1])
-        k->ends[i] += !l->open[c][d] && (j % P == 0 || j % P == P - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,87 +135,52 @@ static PetscErrorCode CheckDestroy(Check *k)
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree2(k->go[0], k->go[1]));
   PetscCall(HopsHangingDestroy(&k->hang));
-  PetscCall(PetscFree4(k->ends, k->count, k->cell, k->on));
+  PetscCall(PetscFree3(k->count, k->cell, k->on));
   PetscCall(PetscFree3(k->place, k->x, k->lattice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cell c: which of its entries are on lines of its parent's; its lattice, or its parent's */
+/* Cell c: its lattice, or its parent's */
 static PetscErrorCode Lattice(Check *k, PetscInt c, PetscBool parent)
 {
   HopsSpace        sp  = k->sp;
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), ng = HopsPower(sp->gorder + 1, dim);
   const PetscInt   m[3] = {P, P, P}, n[3] = {sp->gorder + 1, sp->gorder + 1, sp->gorder + 1};
   const PetscReal *M[3];
-  PetscReal       *u, *work;
+  PetscReal       *work;
 
   PetscFunctionBegin;
   if (!parent) {
     PetscCall(HopsArraysLattice(sp, &k->geom, c, k->lattice));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscMalloc2(np, &u, 2 * np, &work)); /* the map's order is not above the space's */
+  PetscCall(PetscMalloc1(2 * np, &work)); /* the map's order is not above the space's */
   for (PetscInt d = 0; d < dim; ++d) M[d] = k->go[sp->hang[c] >> d & 1];
-  for (PetscInt d = 0; d < dim; ++d) {
-    HopsTensorApplyRect(dim, m, n, M, sp->X + (c * dim + d) * ng, u, work);
-    for (PetscInt i = 0; i < np; ++i) k->lattice[i * dim + d] = u[i];
-  }
-  PetscCall(PetscFree2(u, work));
+  for (PetscInt d = 0; d < dim; ++d) HopsTensorApplyRect(dim, m, n, M, sp->X + (c * dim + d) * ng, k->lattice + d * np, work);
+  PetscCall(PetscFree(work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x: the middle and the vector of entry i, of component c, on the lattice: a line's is from its start to its
-   end, a face's, or an edge's in 2D, is across, a box has none */
-static void Entity(const Check *k, PetscInt c, PetscInt i, PetscReal sign, PetscReal x[])
-{
-  const HopsLayout *l   = &k->layout;
-  const PetscInt    dim = k->sp->dim, P = k->sp->order + 1, ii = i - l->off[c], st[3] = {1, P, P * P};
-  const PetscInt    at[3]   = {ii % l->n[c][0], ii / l->n[c][0] % l->n[c][1], ii / (l->n[c][0] * l->n[c][1])};
-  PetscReal         t[2][3] = {{0.0}};
-  PetscInt          first = 0, step[3], no = 0;
-
-  for (PetscInt d = 0; d < dim; ++d) {
-    const PetscInt e = k->sp->family == HOPS_HDIV && dim == 3 ? (c + 1 + d) % 3 : d;
-
-    first += at[d] * st[d];
-    if (l->open[c][e]) step[no++] = st[e];
-  }
-  for (PetscInt d = 0; d < dim; ++d) {
-    x[d] = x[dim + d] = 0.0;
-    for (PetscInt v = 0; v < 1 << no; ++v) {
-      PetscInt node = first;
-
-      for (PetscInt o = 0; o < no; ++o) node += v >> o & 1 ? step[o] : 0;
-      x[d] += k->lattice[node * dim + d] / (1 << no);
-      for (PetscInt o = 0; o < PetscMin(no, 2); ++o) t[o][d] += (v >> o & 1 ? 2.0 : -2.0) * k->lattice[node * dim + d] / (1 << no);
-    }
-  }
-  if (k->sp->family == HOPS_HCURL)
-    for (PetscInt d = 0; d < dim; ++d) x[dim + d] = sign * t[0][d];
-  else if (k->sp->family == HOPS_HDIV && dim == 2) {
-    x[2] = sign * (c ? -t[0][1] : t[0][1]);
-    x[3] = sign * (c ? t[0][0] : -t[0][0]);
-  } else if (k->sp->family == HOPS_HDIV)
-    for (PetscInt d = 0; d < 3; ++d)
-      x[3 + d] = sign * (t[0][(d + 1) % 3] * t[1][(d + 2) % 3] - t[0][(d + 2) % 3] * t[1][(d + 1) % 3]);
-}
-
+/* x[] of cell c: where its unknowns are; in other families the middle and the vector of each */
 static PetscErrorCode Cell(Check *k, PetscInt c)
 {
-  HopsSpace         sp   = k->sp;
-  const HopsLayout *l    = &k->layout;
-  const PetscInt    some = HopsHangingNodes(&k->hang, sp->hang[c], k->on);
+  HopsSpace      sp   = k->sp;
+  const PetscInt some = HopsHangingNodes(&k->hang, sp->hang[c], k->on);
 
   PetscFunctionBegin;
-  if (sp->family == HOPS_H1) {
-    PetscCall(HopsArraysLattice(sp, &k->geom, c, k->x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (PetscInt parent = some ? 1 : 0; parent >= 0; --parent) { /* the cell's own lattice is left */
+  /* the cell's own lattice is left */
+  for (PetscInt parent = some && sp->family != HOPS_H1 ? 1 : 0; parent >= 0; --parent) {
     PetscCall(Lattice(k, c, parent ? PETSC_TRUE : PETSC_FALSE));
-    for (PetscInt m = 0; m < l->nc; ++m)
-      for (PetscInt i = l->off[m]; i < l->off[m + 1]; ++i)
-        if (k->on[i] == (parent ? PETSC_TRUE : PETSC_FALSE)) Entity(k, m, i, HopsSign(k->elist[c * k->ne + i]), k->x + i * k->nv);
+    for (PetscInt i = 0; i < k->ne; ++i) {
+      const HopsArraysEntry *e = k->entry + i;
+      PetscReal             *x = k->x + i * k->nv, mean[3], v[3] = {0.0, 0.0, 0.0};
+
+      if (sp->family != HOPS_H1 && k->on[i] != (parent ? PETSC_TRUE : PETSC_FALSE)) continue;
+      HopsArraysMean(k->m, k->lattice, e->node, e->open, 1, mean);
+      if (sp->family == HOPS_HCURL || sp->family == HOPS_HDIV)
+        HopsArraysVector(k->m, e, HopsSign(k->elist[c * k->ne + i]), k->lattice, v);
+      for (PetscInt d = 0; d < k->nv; ++d) x[d] = d < sp->dim ? mean[d] : v[d - sp->dim];
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -402,7 +362,7 @@ static PetscErrorCode Agree(Check *k)
     PetscReal size;
 
     PetscCall(Cell(k, c));
-    size = HopsArraysCellSize(dim, sp->order + 1, 1, dim, k->lattice);
+    size = HopsArraysCellSize(dim, sp->order + 1, HopsPower(sp->order + 1, dim), 1, k->lattice);
     for (PetscInt i = 0; i < k->ne; ++i) {
       const PetscInt   key = HopsUnsigned(k->elist[c * k->ne + i]), g = k->gidx[key];
       const PetscReal *x = k->x + i * nv, *y = k->place + key * nv, tol = k->on[i] ? k->tol : HOPS_HANGING_SAME;
@@ -460,8 +420,8 @@ static PetscErrorCode Siblings(Check *k)
     for (PetscInt i = 0; i < k->ne; ++i) {
       const PetscInt key = HopsUnsigned(k->elist[c * k->ne + i]);
 
-      if (k->ends[i] <= 1) ++hung[k->on[i]][key];
-      ends[key] = PetscMin(ends[key], (PetscReal)k->ends[i]);
+      if (k->entry[i].ends <= 1) ++hung[k->on[i]][key];
+      ends[key] = PetscMin(ends[key], (PetscReal)k->entry[i].ends);
     }
   }
   for (PetscInt i = 0; i < 2; ++i) {
@@ -488,20 +448,20 @@ static PetscErrorCode Siblings(Check *k)
 }
 
 /* Unknowns that this rank's cells list as parents' alone */
-static PetscErrorCode Apart(Check *k, const PetscInt seen[])
+static PetscErrorCode Absent(Check *k, const PetscInt seen[])
 {
   HopsSpace      sp  = k->sp;
   const PetscInt dim = sp->dim;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < k->nkeys; ++i) sp->napart += !seen[i];
-  PetscCall(PetscMalloc2(sp->napart, &sp->apart, sp->napart * dim, &sp->xapart));
-  sp->napart = 0;
+  for (PetscInt i = 0; i < k->nkeys; ++i) sp->nabsent += !seen[i];
+  PetscCall(PetscMalloc2(sp->nabsent, &sp->absent, sp->nabsent * dim, &sp->xabsent));
+  sp->nabsent = 0;
   for (PetscInt i = 0; i < k->nkeys; ++i) {
     if (seen[i]) continue;
-    sp->apart[sp->napart] = i;
-    for (PetscInt d = 0; d < dim; ++d) sp->xapart[sp->napart * dim + d] = k->place[i * dim + d];
-    ++sp->napart;
+    sp->absent[sp->nabsent] = i;
+    for (PetscInt d = 0; d < dim; ++d) sp->xabsent[sp->nabsent * dim + d] = k->place[i * dim + d];
+    ++sp->nabsent;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -511,7 +471,7 @@ PetscErrorCode HopsArraysCheckHanging(HopsArraysWork *a, const PetscInt gidx[], 
   HopsSpace sp                   = a->sp;
   MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
   char      why[HOPS_WHY_LENGTH] = "";
-  Check     k                    = {.sp = sp, .nkeys = a->m.nT + a->m.nF, .gidx = gidx, .elist = a->m.key, .why = why};
+  Check     k = {.sp = sp, .nkeys = a->m.nT + a->m.nF, .gidx = gidx, .elist = a->m.key, .m = &a->m, .entry = a->entry, .why = why};
   PetscInt *seen;
   PetscBool left;
 
@@ -538,7 +498,7 @@ PetscErrorCode HopsArraysCheckHanging(HopsArraysWork *a, const PetscInt gidx[], 
   for (PetscInt i = 0; i < k.nkeys; ++i) seen[i] = k.count[i] || !a->m.count[i];
   if (check) PetscCall(Siblings(&k));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
-  if (sp->family == HOPS_H1) PetscCall(Apart(&k, seen));
+  if (sp->family == HOPS_H1) PetscCall(Absent(&k, seen));
   PetscCall(PetscFree(seen));
   PetscCall(PetscSFDestroy(&k.keys));
   PetscCall(CheckDestroy(&k));

@@ -2,122 +2,50 @@
 #include <hops/private/hopsarraysimpl.h>
 
 /*
-  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with
-  the cell's sign (of a node inside an edge or face: where the corners of that lie, each weighted by a number
-  that stands for its unknown); its middle, from the middle of the cell's edge or face that it is part of; in
-  how many directions the cell ends there.
+  What a cell says of one of its entries, as HopsArraysDescribe() has it. Of a node inside an edge or face of
+  H1 v[0-2] is where the corners of that lie, each weighted by a number that stands for its unknown. v[3-5]
+  is counted from the middle of the edge or face, so that the cell may lie elsewhere, as on a periodic mesh
 */
 typedef struct {
   PetscReal v[7], size, cellsize;
 } HopsArraysEntity;
 
-/* mean of the lattice points from `at` on in the directions `span`, by as much as `step` */
-static void HopsLatticeMean(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], const PetscInt step[],
-                            PetscReal mean[])
+static void HopsArraysDescribeNode(const HopsArrays *m, PetscInt c, PetscInt i, const PetscInt gidx[], PetscReal v[7])
 {
-  for (PetscInt d = 0; d < dim; ++d) mean[d] = 0.0;
-  for (PetscInt k = 0; k < (1 << dim); ++k) {
-    PetscInt q = 0;
+  const HopsArraysEntry *e         = m->entry + i;
+  const PetscInt         stride[3] = {1, m->P, m->P * m->P};
+  const PetscReal       *X         = m->x + c * m->dim * m->np;
+  PetscReal              centre[3] = {0.0, 0.0, 0.0};
 
-    for (PetscInt d = dim - 1; d >= 0; --d) q = q * P + at[d] + ((k >> d) & 1) * step[d];
-    for (PetscInt d = 0; d < dim; ++d) mean[d] += x[q * dim + d] / (1 << dim);
+  HopsArraysMean(m, X, e->from, e->whole, m->P - 1, centre);
+  for (PetscInt d = 0; d < m->dim; ++d) v[3 + d] -= centre[d];
+  if (e->part < 0) return;
+  for (PetscInt k = 0; k < (1 << m->dim); ++k) {
+    PetscInt q = e->from;
+
+    if (k & ~e->whole) continue; /* a corner is met once for each direction that does not extend */
+    for (PetscInt d = 0; d < m->dim; ++d) q += (k >> d & 1) * (m->P - 1) * stride[d];
+    for (PetscInt d = 0; d < m->dim; ++d) v[d] += HopsArraysHash(gidx[m->key[c * m->ne + q]]) * (X[d * m->np + q] - centre[d]);
   }
 }
 
-static void HopsLatticePoint(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], PetscInt a, PetscInt b,
-                             PetscReal p[])
+static void HopsArraysEntityOf(const HopsArrays *m, PetscInt c, PetscInt i, const PetscInt gidx[], HopsArraysEntity *e)
 {
-  PetscInt q = 0;
-
-  for (PetscInt d = dim - 1; d >= 0; --d) q = q * P + at[d] + (d == a || d == b);
-  for (PetscInt d = 0; d < dim; ++d) p[d] = x[q * dim + d];
-}
-
-/* The corners of the edge or face that starts at `from` and extends by P - 1 in the directions `whole` */
-static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], const PetscReal hash[], const PetscInt from[],
-                              const PetscInt whole[], const PetscReal centre[], PetscReal v[])
-{
-  for (PetscInt k = 0; k < (1 << dim); ++k) {
-    PetscInt  q    = 0;
-    PetscBool once = PETSC_TRUE; /* a corner is met once for each direction that does not extend */
-
-    for (PetscInt d = dim - 1; d >= 0; --d) {
-      q = q * P + from[d] + ((k >> d) & 1) * whole[d];
-      if (((k >> d) & 1) && !whole[d]) once = PETSC_FALSE;
-    }
-    for (PetscInt d = 0; d < dim && once; ++d) v[d] += hash[q] * (x[q * dim + d] - centre[d]);
-  }
-}
-
-/* x[P^dim][dim]: the lattice of the cell; hash[P^dim]: in H1, numbers that stand for its unknowns; entry i of
-   component c */
-static void HopsArraysEntityOf(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i,
-                               PetscReal sign, const PetscReal x[], const PetscReal hash[], HopsArraysEntity *e)
-{
-  const PetscInt at[3] = {i % l->n[c][0], i / l->n[c][0] % l->n[c][1], i / (l->n[c][0] * l->n[c][1])};
-  PetscInt step[3] = {0, 0, 0}, from[3] = {0, 0, 0}, whole[3] = {0, 0, 0}, zero[3] = {0, 0, 0}, all[3] = {P - 1, P - 1, P - 1},
-           fixed = 0;
-  PetscReal mean[3], centre[3], p[4][3], s = 0.0;
-
-  for (PetscInt d = 0; d < dim; ++d) {
-    const PetscBool end = !l->open[c][d] && (at[d] == 0 || at[d] == P - 1) ? PETSC_TRUE : PETSC_FALSE;
-
-    step[d]  = l->open[c][d] ? 1 : 0;
-    from[d]  = end ? at[d] : 0;
-    whole[d] = end ? 0 : P - 1;
-    fixed += end;
-  }
-  HopsLatticeMean(dim, P, x, at, step, mean);
-  HopsLatticeMean(dim, P, x, from, whole, centre);
-  for (PetscInt k = 0; k < 7; ++k) e->v[k] = 0.0;
-  for (PetscInt d = 0; d < dim; ++d) e->v[3 + d] = mean[d] - centre[d];
-  e->v[6] = fixed;
-  if (family == HOPS_H1 && fixed && fixed < dim) HopsArraysCorners(dim, P, x, hash, from, whole, centre, e->v);
-  else if (family == HOPS_HCURL || (family == HOPS_HDIV && dim == 2)) {
-    const PetscInt a = family == HOPS_HCURL ? c : 1 - c;
-    PetscReal      t[3];
-
-    HopsLatticePoint(dim, P, x, at, -1, -1, p[0]);
-    HopsLatticePoint(dim, P, x, at, a, -1, p[1]);
-    for (PetscInt d = 0; d < dim; ++d) t[d] = p[1][d] - p[0][d];
-    if (family == HOPS_HCURL)
-      for (PetscInt d = 0; d < dim; ++d) e->v[d] = sign * t[d];
-    else { /* along the reference coordinate that crosses the edge */ e->v[0] = sign * (c ? -t[1] : t[1]);
-      e->v[1]                                                                 = sign * (c ? t[0] : -t[0]);
-    }
-  } else if (family == HOPS_HDIV) { /* half the product of the diagonals */
-    const PetscInt a = (c + 1) % 3, b = (c + 2) % 3;
-
-    HopsLatticePoint(dim, P, x, at, -1, -1, p[0]);
-    HopsLatticePoint(dim, P, x, at, a, -1, p[1]);
-    HopsLatticePoint(dim, P, x, at, a, b, p[2]);
-    HopsLatticePoint(dim, P, x, at, -1, b, p[3]);
-    for (PetscInt d = 0; d < 3; ++d) {
-      const PetscInt j = (d + 1) % 3, k = (d + 2) % 3;
-
-      e->v[d] = sign * 0.5 * ((p[2][j] - p[0][j]) * (p[3][k] - p[1][k]) - (p[2][k] - p[0][k]) * (p[3][j] - p[1][j]));
-    }
-  }
-  e->size = PetscSqrtReal(PetscSqr(e->v[0]) + PetscSqr(e->v[1]) + PetscSqr(e->v[2]));
-  HopsLatticeMean(dim, P, x, zero, all, centre);
-  for (PetscInt d = 0; d < dim; ++d) s = PetscMax(s, PetscAbsReal(x[d] - centre[d]));
-  e->cellsize = s;
-  if (family == HOPS_H1) e->size = s; /* weights may cancel */
+  e->size     = HopsArraysDescribe(m, c, i, e->v);
+  e->cellsize = m->size[c];
+  if (m->family != HOPS_H1) return;
+  HopsArraysDescribeNode(m, c, i, gidx, e->v);
+  e->size = e->cellsize; /* weights may cancel */
 }
 
 /* 0: w is what e says; 1: the same, but the other way round; 2: something else */
 static PetscInt HopsArraysCompare(const HopsArraysEntity *e, const PetscReal w[7], PetscBool absolute)
 {
-  PetscBool same = PETSC_TRUE, turned = PETSC_TRUE;
+  PetscReal turned[7];
 
-  if (e->v[6] != w[6]) return 2;
-  for (PetscInt k = 3; k < 6; ++k)
-    if (!(PetscAbsReal(e->v[k] - w[k]) <= HOPS_ARRAYS_TOL * e->cellsize)) return 2;
-  for (PetscInt k = 0; k < 3; ++k) {
-    if (!(PetscAbsReal(e->v[k] - w[k]) <= HOPS_ARRAYS_TOL * e->size)) same = PETSC_FALSE;
-    if (!(PetscAbsReal((absolute ? PetscAbsReal(e->v[k]) : -e->v[k]) - w[k]) <= HOPS_ARRAYS_TOL * e->size)) turned = PETSC_FALSE;
-  }
-  return same ? 0 : (turned ? 1 : 2);
+  for (PetscInt k = 0; k < 7; ++k) turned[k] = k < 3 ? (absolute ? PetscAbsReal(e->v[k]) : -e->v[k]) : e->v[k];
+  if (HopsArraysSame(HOPS_ARRAYS_TOL, e->v, w, e->size, e->cellsize)) return 0;
+  return HopsArraysSame(HOPS_ARRAYS_TOL, turned, w, e->size, e->cellsize) ? 1 : 2;
 }
 
 static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell, PetscInt other, PetscInt g, char why[])
@@ -143,16 +71,16 @@ static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x[P^dim][dim]: the lattice of a cell */
 PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, PetscInt c, PetscReal x[])
 {
-  const PetscInt np = HopsPower(sp->order + 1, sp->dim);
+  const PetscInt   P = sp->order + 1, np = HopsPower(P, sp->dim), G = sp->gorder + 1;
+  const HopsArrays one = {.dim = sp->dim, .P = P, .np = np, .ncells = 1};
+  const PetscReal *X   = sp->X + c * sp->dim * HopsPower(G, sp->dim);
+  PetscReal        size;
 
   PetscFunctionBegin;
-  if (sp->gorder != sp->order) PetscCall(HopsSpaceGetPoints(sp, geom, c, 1, x, NULL));
-  else
-    for (PetscInt d = 0; d < sp->dim; ++d)
-      for (PetscInt i = 0; i < np; ++i) x[i * sp->dim + d] = sp->X[(c * sp->dim + d) * np + i];
+  if (G == P) PetscCall(PetscArraycpy(x, X, sp->dim * np));
+  else PetscCall((*HopsBackendHost.arrays->Lattices)(&one, G, geom->B, X, x, &size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,37 +112,29 @@ PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscIn
 }
 
 /* The cells are still in the caller's order */
-static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const int elist[],
-                                                 PetscSF keys, char why[])
+static PetscErrorCode HopsArraysCheckOrientation(HopsArraysWork *a, const PetscInt gidx[], PetscSF keys, char why[])
 {
-  const PetscInt    dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
-  HopsLayout        l;
-  HopsBasis         gll, geom;
+  HopsSpace         sp    = a->sp;
+  const HopsArrays *m     = &a->m;
+  const PetscInt    nkeys = m->nT + m->nF;
   HopsArraysEntity *seen;
   PetscInt         *cell, *count;
-  PetscReal        *x, *hash, *leaf, *root, *most;
+  PetscReal        *leaf, *root, *most;
 
   PetscFunctionBegin;
-  HopsLayoutCreate(sp->family, dim, sp->order, &l);
-  PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
-  PetscCall(PetscCalloc5(nkeys, &seen, nkeys, &cell, np * dim, &x, np, &hash, nkeys * 7, &most));
-  PetscCall(PetscCalloc3(nkeys, &count, nkeys, &leaf, sp->nT, &root));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscCall(HopsArraysLattice(sp, &geom, c, x));
-    for (PetscInt i = 0; i < np && sp->family == HOPS_H1; ++i) hash[i] = HopsHash(gidx[elist[c * np + i]]);
-    for (PetscInt m = 0; m < l.nc; ++m)
-      for (PetscInt i = 0; i < l.off[m + 1] - l.off[m]; ++i) {
-        const PetscInt   e = elist[c * l.ne + l.off[m] + i], k = e < 0 ? -1 - e : e;
-        HopsArraysEntity now;
+  PetscCall(HopsArraysDescribing(a));
+  PetscCall(PetscCalloc6(nkeys, &seen, nkeys, &cell, nkeys * 7, &most, nkeys, &count, nkeys, &leaf, sp->nT, &root));
+  for (PetscInt c = 0; c < m->ncells; ++c)
+    for (PetscInt i = 0; i < m->ne; ++i) {
+      const PetscInt   k = HopsArraysUnsigned(m->key[c * m->ne + i]);
+      HopsArraysEntity now;
 
-        HopsArraysEntityOf(sp->family, dim, P, &l, m, i, e < 0 ? -1.0 : 1.0, x, hash, &now);
-        if (!count[k]++) {
-          seen[k] = now;
-          cell[k] = c;
-        } else PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&now, seen[k].v, PETSC_FALSE), c, cell[k], gidx[k], why));
-      }
-  }
+      HopsArraysEntityOf(m, c, i, gidx, &now);
+      if (!count[k]++) {
+        seen[k] = now;
+        cell[k] = c;
+      } else PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&now, seen[k].v, PETSC_FALSE), c, cell[k], gidx[k], why));
+    }
   /* other ranks: each is told the largest of each number, which all must have given */
   for (PetscInt d = 0; d < 7; ++d) {
     for (PetscInt i = 0; i < sp->nT; ++i) root[i] = PETSC_MIN_REAL;
@@ -232,10 +152,8 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
   }
   for (PetscInt k = 0; k < nkeys; ++k) leaf[k] = seen[k].v[6];
   PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, leaf, 1, keys, why));
-  PetscCall(PetscFree5(seen, cell, x, hash, most));
-  PetscCall(PetscFree3(count, leaf, root));
-  PetscCall(HopsBasisDestroy(&gll));
-  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree6(seen, cell, most, count, leaf, root));
+  PetscCall(HopsArraysDescribed(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,10 +196,11 @@ static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline PetscBool HopsArraysApart(PetscInt dim, const PetscReal x[], const PetscReal y[], PetscReal tol)
+/* coordinate d of the first point is x[d*stride] */
+static inline PetscBool HopsArraysDiffer(PetscInt dim, PetscInt stride, const PetscReal x[], const PetscReal y[], PetscReal tol)
 {
   for (PetscInt d = 0; d < dim; ++d)
-    if (!(PetscAbsReal(x[d] - y[d]) <= tol)) return PETSC_TRUE;
+    if (!(PetscAbsReal(x[d * stride] - y[d]) <= tol)) return PETSC_TRUE;
   return PETSC_FALSE;
 }
 
@@ -290,7 +209,7 @@ static inline PetscBool HopsArraysApart(PetscInt dim, const PetscReal x[], const
 static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const int key[],
                                                   const PetscReal x[], const PetscReal place[], PetscReal size, char why[])
 {
-  const PetscInt dim = sp->dim, P = sp->order + 1;
+  const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   PetscInt       node[8];
 
   PetscFunctionBegin;
@@ -298,9 +217,9 @@ static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, cons
   for (PetscInt a = 0; a < (1 << dim); ++a) {
     const PetscReal *at = place + key[node[a]] * (dim + 1);
 
-    if (!HopsArraysApart(dim, x + node[a] * dim, at, HOPS_ARRAYS_TOL * size)) continue;
+    if (!HopsArraysDiffer(dim, np, x + node[a], at, HOPS_ARRAYS_TOL * size)) continue;
     for (PetscInt b = 0; b < (1 << dim); ++b)
-      if (key[node[b]] != key[node[a]] && !HopsArraysApart(dim, x + node[b] * dim, at, HOPS_ARRAYS_TOL * size))
+      if (key[node[b]] != key[node[a]] && !HopsArraysDiffer(dim, np, x + node[b], at, HOPS_ARRAYS_TOL * size))
         PetscCall(HopsRefuse(why,
                              "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT
                              " at one of its corners, and another cell has it where the cell's corner %" PetscInt_FMT
@@ -370,17 +289,17 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     PetscBool twice = PETSC_FALSE;
 
     PetscCall(HopsArraysLattice(sp, &geom, c, x));
-    size[c] = HopsArraysCellSize(dim, P, 1, dim, x);
+    size[c] = HopsArraysCellSize(dim, P, np, 1, x);
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt k  = elist[c * np + i];
       PetscReal     *at = place + k * w;
 
       if (!count[k]++) {
-        for (PetscInt d = 0; d < dim; ++d) at[d] = x[i * dim + d];
+        for (PetscInt d = 0; d < dim; ++d) at[d] = x[d * np + i];
         at[dim] = ends[i];
       } else {
         if (cell[k] == c) twice = PETSC_TRUE;
-        if (at[dim] != ends[i] || HopsArraysApart(dim, at, x + i * dim, HOPS_ARRAYS_SAME * size[c])) *agree = PETSC_FALSE;
+        if (at[dim] != ends[i] || HopsArraysDiffer(dim, np, x + i, at, HOPS_ARRAYS_SAME * size[c])) *agree = PETSC_FALSE;
       }
       cell[k] = c;
     }
@@ -392,7 +311,7 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     PetscCall(HopsArraysSharePlaces(sp, nkeys, w, keys, r ? 1 : -1, place, other[r]));
     for (PetscInt k = 0; k < nkeys; ++k)
       if (count[k] && (other[r][k * w + dim] != place[k * w + dim] ||
-                       HopsArraysApart(dim, other[r] + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])))
+                       HopsArraysDiffer(dim, 1, other[r] + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])))
         *agree = PETSC_FALSE;
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, agree, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
@@ -681,7 +600,7 @@ static PetscErrorCode HopsArraysExplain(HopsArraysWork *a, const PetscInt gidx[]
   PetscFunctionBegin;
   PetscCall(HopsArraysKeySF(a, gidx, &keys));
   if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, a->m.key, keys, why, &agree));
-  if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, a->m.key, keys, why));
+  if (!agree) PetscCall(HopsArraysCheckOrientation(a, gidx, keys, why));
   if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckParts(a, gidx, keys, why));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_INCOMP, why));
   PetscCall(PetscSFDestroy(&keys));

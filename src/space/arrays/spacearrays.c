@@ -140,7 +140,7 @@ static PetscErrorCode HopsArraysCheckMarked(HopsArraysWork *a, const unsigned ch
   PetscCall(PetscMalloc2(a->nuntouched ? a->m.nT : 0, &list, a->nuntouched ? a->m.nT : 0, &count));
   for (PetscInt k = 0; k < a->m.nT && a->nuntouched; ++k)
     if (mark[k]) list[n++] = (int)k;
-  PetscCall((*a->at->arrays->Take)(n, list, a->m.count, count));
+  PetscCall((*a->at->arrays->ReadInts)(n, list, a->m.count, count));
   for (PetscInt i = 0; i < n; ++i)
     if (!count[i])
       PetscCall(HopsRefuse(why,
@@ -201,6 +201,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscInt              np;
   PetscLayout           layout;
   char                  why[HOPS_WHY_LENGTH] = "";
+  const char           *was                  = HopsMake("the space");
   void                 *copy[3];
 
   PetscFunctionBegin;
@@ -233,6 +234,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(HopsArraysFinish(&a, ness, ess, check));
   for (int i = 0; i < 3; ++i) PetscCall((*(i < 2 ? at : &HopsBackendHost)->memory->PoolFree)(&copy[i]));
   PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
+  (void)HopsMake(was);
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,6 +13,18 @@ static PetscErrorCode HopsSpaceWhere(HopsSpace sp, PetscInt *where[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are both in a back end's memory? Where nodes hang the process has made the space, and looks at it */
+static PetscBool HopsPairIsApart(HopsSpace a, HopsSpace b)
+{
+  return HopsArraysAreApart(a->backend) && !a->hanging && !b->hanging ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Where the spaces' passes run */
+static const HopsArraysOps *HopsPairOps(HopsSpace a, HopsSpace b)
+{
+  return HopsPairIsApart(a, b) ? a->backend->arrays : HopsBackendHost.arrays;
+}
+
 /* Two spaces on the same cells: where a's cells are in b; the caller frees `cell` */
 static PetscErrorCode HopsPairCreate(HopsSpace a, HopsSpace b, int *cell[], HopsArraysPair *p)
 {
@@ -26,7 +38,7 @@ static PetscErrorCode HopsPairCreate(HopsSpace a, HopsSpace b, int *cell[], Hops
   for (PetscInt c = 0; c < a->ncells; ++c) (*cell)[c] = (int)where[a->cell[c] - a->cstart];
   PetscCall(PetscFree(where));
   for (PetscInt k = 0; k < 2; ++k) {
-    if (HopsArraysAreApart(a->backend)) PetscCall(HopsSpaceGetBackendMesh(sp[k], &p->restr[k], &p->X[k]));
+    if (HopsPairIsApart(a, b)) PetscCall(HopsSpaceGetBackendMesh(sp[k], &p->restr[k], &p->X[k]));
     else {
       PetscCall(HopsSpaceBringMesh(sp[k]));
       p->restr[k] = sp[k]->restr;
@@ -38,12 +50,6 @@ static PetscErrorCode HopsPairCreate(HopsSpace a, HopsSpace b, int *cell[], Hops
   }
   p->cell = *cell;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where the spaces' passes run */
-static const HopsArraysOps *HopsPairOps(HopsSpace sp)
-{
-  return HopsArraysAreApart(sp->backend) ? sp->backend->arrays : HopsBackendHost.arrays;
 }
 
 /* Both spaces have the same cells with the same corners */
@@ -63,7 +69,7 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
                          a->ncells, b->ncells));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   PetscCall(HopsPairCreate(a, b, &cell, &p));
-  PetscCall((*HopsPairOps(a)->SameCells)(&p, &good));
+  PetscCall((*HopsPairOps(a, b)->SameCells)(&p, &good));
   if (!good) {
     PetscCall(HopsSpaceBringCoordinates(a));
     PetscCall(HopsSpaceBringCoordinates(b));
@@ -120,7 +126,7 @@ static PetscErrorCode HopsPairAgrees(HopsSpace from, HopsSpace to, const HopsInc
   PetscFunctionBegin;
   *good = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &nranks));
-  if (nranks > 1 || from->hanging || to->hanging || !HopsArraysAreApart(to->backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nranks > 1 || !HopsPairIsApart(to, from)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPairCreate(to, from, &cell, &p));
   PetscCall(PetscMalloc3(n, &list, to->ne, &ncol, 6 * to->ne, &col));
   for (PetscInt i = 0; i < n; ++i) list[i] = (int)entry[i];
@@ -133,7 +139,7 @@ static PetscErrorCode HopsPairAgrees(HopsSpace from, HopsSpace to, const HopsInc
   p.ncol = ncol;
   p.col  = col;
   p.sgn  = inc->sgn;
-  PetscCall((*HopsPairOps(to)->SameBoundaries)(&p, good));
+  PetscCall((*HopsPairOps(to, from)->SameBoundaries)(&p, good));
   PetscCall(PetscFree3(list, ncol, col));
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +171,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   }
   PetscCall(HopsLatticeMapCreate(from, to, inc, PETSC_FALSE, &m));
   PetscCall(PetscMalloc4(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg));
-  for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
+  for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsArraysHash(from->rstart + i);
   for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
   PetscCall(HopsSpaceGlobalToLocal(from, 0, x, xg));
   for (PetscInt pass = 0; pass < 2; ++pass) { /* owned unknowns, then ghosts, whose cells come last */
@@ -179,7 +185,7 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
         if (l >= to->nT + to->nG || (l >= to->nT) != pass) continue;
         sum = HopsLatticeMapTake(&m, list[i], x, xg);
         if (*own == PETSC_MAX_REAL && !pass) *own = sum;
-        if (*own != PETSC_MAX_REAL && !(PetscAbsReal(sum - *own) <= 1e-10))
+        if (*own != PETSC_MAX_REAL && !(PetscAbsReal(sum - *own) <= HOPS_ARRAYS_BOUNDARY))
           PetscCall(HopsRefuse(why,
                                "Cell %" PetscInt_FMT
                                " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
@@ -194,14 +200,6 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   PetscCall(PetscFree(list));
   PetscCall(HopsLatticeMapDestroy(&m));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)to), PETSC_ERR_ARG_INCOMP, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A companion lives where the space does, whatever the options say by now */
-static PetscErrorCode HopsSpaceShareBackend(HopsSpace sp, HopsSpace other)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceSetBackend(other, sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,13 +309,9 @@ static PetscErrorCode HopsCompanionClose(HopsSpace sp, HopsSpace other, PetscInt
   PetscCall(PetscCalloc1(other->nL, &mark));
   PetscCall(HopsPairCreate(sp, other, &cell, &p));
   if (other->hanging) {
-    PetscCall(HopsSpaceBringMesh(sp));
-    PetscCall(HopsSpaceBringMesh(other));
-    p.restr[0] = sp->restr;
-    p.restr[1] = other->restr;
-    q.mark     = mark;
+    q.mark = mark;
     PetscCall(HopsCompanionMarkHanging(sp, other, &p, &q));
-  } else PetscCall((*HopsPairOps(sp)->Close)(&p, &q, other->nL, mark));
+  } else PetscCall((*HopsPairOps(sp, other)->Close)(&p, &q, other->nL, mark));
   *ness = 0;
   for (PetscInt k = 0; k < other->nL; ++k) *ness += mark[k];
   PetscCall(PetscMalloc1(*ness, ess));
@@ -336,6 +330,7 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   HopsArraysWork        a;
   HopsSpace             s;
   PetscInt             *ess = NULL, ness = 0;
+  const char           *was = HopsMake("the companion");
 
   PetscFunctionBegin;
   PetscCheck(HopsFamilyForm(other->family, sp->dim) < HopsFamilyForm(sp->family, sp->dim), PetscObjectComm((PetscObject)sp),
@@ -344,7 +339,7 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
              HopsFamilies[other->family], HopsFamilies[sp->family]);
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)other), other->dim, other->order, &s));
   PetscCall(PetscLogEventBegin(HopsEvent.space, s, 0, 0, 0));
-  PetscCall(HopsSpaceShareBackend(other, s));
+  PetscCall(HopsSpaceSetBackend(s, other));
   s->family = other->family;
   s->ne     = other->ne;
   s->gorder = other->gorder;
@@ -362,6 +357,7 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   PetscCall(HopsArraysFinish(&a, ness, ess, PETSC_FALSE));
   PetscCall(PetscFree(ess));
   PetscCall(PetscLogEventEnd(HopsEvent.space, s, 0, 0, 0));
+  (void)HopsMake(was);
   *companion = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -377,7 +373,7 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
   PetscFunctionBegin;
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)sp), sp->dim, sp->order, &s));
-  PetscCall(HopsSpaceShareBackend(sp, s));
+  PetscCall(HopsSpaceSetBackend(s, sp));
   s->family  = sp->family;
   s->ne      = sp->ne;
   s->gorder  = sp->gorder;
@@ -400,12 +396,12 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
   PetscCall(PetscArraycpy(s->X, sp->X, nX));
   if (sp->hanging) {
     s->hanging = PETSC_TRUE;
-    s->napart  = sp->napart;
+    s->nabsent = sp->nabsent;
     PetscCall(PetscMalloc1(sp->ncells, &s->hang));
     PetscCall(PetscArraycpy(s->hang, sp->hang, sp->ncells));
-    PetscCall(PetscMalloc2(s->napart, &s->apart, s->napart * s->dim, &s->xapart));
-    PetscCall(PetscArraycpy(s->apart, sp->apart, s->napart));
-    PetscCall(PetscArraycpy(s->xapart, sp->xapart, s->napart * s->dim));
+    PetscCall(PetscMalloc2(s->nabsent, &s->absent, s->nabsent * s->dim, &s->xabsent));
+    PetscCall(PetscArraycpy(s->absent, sp->absent, s->nabsent));
+    PetscCall(PetscArraycpy(s->xabsent, sp->xabsent, s->nabsent * s->dim));
   }
   *space = s;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -471,7 +467,7 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, space->cells, family, space->order, essential ? space->label : NULL,
                                           essential ? space->nv : 0, space->values, NULL, other));
-    PetscCall(HopsSpaceShareBackend(space, *other));
+    PetscCall(HopsSpaceSetBackend(*other, space));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP,

@@ -109,10 +109,11 @@ void HopsPlexEntryRow(const HopsPlexClosure *ref, const HopsLayout *layout, Hops
 PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamily family, PetscInt order, DMLabel label,
                                            PetscInt nv, const PetscInt values[], const PetscInt points[], HopsSpace *space)
 {
-  HopsSpace  sp;
-  HopsLayout layout;
-  DM         coarse;
-  PetscInt   dim;
+  HopsSpace   sp;
+  HopsLayout  layout;
+  DM          coarse;
+  PetscInt    dim;
+  const char *was = HopsMake("the space");
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
@@ -149,6 +150,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamil
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  (void)HopsMake(was);
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

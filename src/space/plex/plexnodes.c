@@ -179,6 +179,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscSection     s, ns;
   PetscInt        *node, *first, nc;
   char             what[64];
+  const char      *was = HopsMake("the space");
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&n));
@@ -210,6 +211,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(PetscSectionDestroy(&ns));
   PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  (void)HopsMake(was);
   n->refct = 1;
   n->space = sp;
   n->nc    = nc;

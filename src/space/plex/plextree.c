@@ -450,10 +450,10 @@ static PetscErrorCode FindApart(HopsSpace sp)
       else where[l] = c * np + i;
     }
   }
-  sp->napart = 0;
-  for (PetscInt l = 0; l < sp->nL; ++l) sp->napart += !seen[l] && where[l] >= 0;
-  PetscCall(PetscMalloc2(sp->napart, &sp->apart, sp->napart * dim, &sp->xapart));
-  sp->napart = 0;
+  sp->nabsent = 0;
+  for (PetscInt l = 0; l < sp->nL; ++l) sp->nabsent += !seen[l] && where[l] >= 0;
+  PetscCall(PetscMalloc2(sp->nabsent, &sp->absent, sp->nabsent * dim, &sp->xabsent));
+  sp->nabsent = 0;
   for (PetscInt l = 0; l < sp->nL; ++l) {
     const PetscInt c = where[l] / np;
     PetscReal      xi[3];
@@ -474,9 +474,9 @@ static PetscErrorCode FindApart(HopsSpace sp)
         for (PetscInt d = 0; d < dim; ++d) w *= 0.5 * (1.0 + (k >> d & 1 ? xi[d] : -xi[d]));
         x += w;
       }
-      sp->xapart[sp->napart * dim + e] = x;
+      sp->xabsent[sp->nabsent * dim + e] = x;
     }
-    sp->apart[sp->napart++] = l;
+    sp->absent[sp->nabsent++] = l;
   }
   PetscCall(PetscFree(seen));
   PetscCall(PetscFree(where));

@@ -208,6 +208,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscSection     s;
   PetscInt        *node, nc, dim;
   char             what[32];
+  const char      *was = HopsMake("the space");
 
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
@@ -233,6 +234,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscFree(node));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  (void)HopsMake(was);
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

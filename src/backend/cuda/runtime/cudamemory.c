@@ -22,7 +22,7 @@ PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
   *p = NULL;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* which of several devices is this rank's is PETSc's choice */
-  PetscCall(HopsCudaCheckMemory(cudaMalloc(p, n), n, "an array", HOPS_CUDA_REMEDY));
+  PetscCall(HopsCudaCheckMemory(cudaMalloc(p, n), n, HopsMaking(), HOPS_CUDA_REMEDY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,7 +43,7 @@ PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
   if (n) {
     PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
     PetscCall(HopsGetCUDAStream(&stream));
-    PetscCall(HopsCudaCheckMemory(cudaMallocAsync(p, n, stream), n, "the low-order-refined matrix", HOPS_CUDA_REMEDY));
+    PetscCall(HopsCudaCheckMemory(cudaMallocAsync(p, n, stream), n, HopsMaking(), HOPS_CUDA_REMEDY));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

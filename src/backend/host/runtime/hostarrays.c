@@ -133,7 +133,7 @@ static PetscErrorCode HopsArraysValues_Host(const HopsArrays *m, PetscInt n, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsArraysTake_Host(PetscInt n, const int list[], const int x[], int y[])
+static PetscErrorCode HopsArraysReadInts_Host(PetscInt n, const int list[], const int x[], int y[])
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; ++i) y[i] = x[list[i]];
@@ -214,7 +214,7 @@ static PetscErrorCode HopsArraysSameBoundaries_Host(const HopsArraysPair *p, Pet
 
         if (l >= p->nT[0]) continue;
         if (!pass) y[l] = sum;
-        else if (!(PetscAbsReal(y[l] - sum) <= 1e-10)) *good = PETSC_FALSE;
+        else if (!(PetscAbsReal(y[l] - sum) <= HOPS_ARRAYS_BOUNDARY)) *good = PETSC_FALSE;
       }
   PetscCall(PetscFree(y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,7 +242,7 @@ const HopsArraysOps HopsArraysHost = {.Keys           = HopsArraysKeys_Host,
                                       .Lattices       = HopsArraysLattices_Host,
                                       .Agree          = HopsArraysAgree_Host,
                                       .Values         = HopsArraysValues_Host,
-                                      .Take           = HopsArraysTake_Host,
+                                      .ReadInts       = HopsArraysReadInts_Host,
                                       .Number         = HopsArraysNumber_Host,
                                       .Order          = HopsArraysOrder_Host,
                                       .Restrict       = HopsArraysRestrict_Host,

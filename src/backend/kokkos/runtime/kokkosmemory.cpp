@@ -125,8 +125,9 @@ template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
   try {
     *p = Space().allocate("hops", n);
   } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Kokkos has no %g MB in its %s: use more devices, or -hops_backend host. It says: %s",
-            n / 1e6, Space::name(), e.what());
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+            "Kokkos has no %g MB in its %s for %s: use more devices, or -hops_backend host. It says: %s", n / 1e6, Space::name(),
+            HopsMaking(), e.what());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,7 +71,7 @@ template <class Team> struct HopsArraysCountUntouched {
   }
 };
 
-struct HopsArraysTakeInts {
+struct HopsArraysGatherInts {
   const int *list, *x;
   int       *y;
 
@@ -287,7 +287,7 @@ struct HopsArraysCompareCells {
 };
 
 /* y[], by whichever cell comes last, or what differs from it */
-struct HopsArraysTakeBoundaries {
+struct HopsArraysFindBoundaries {
   HopsArraysPair p;
   int           *differ;
 
@@ -299,7 +299,7 @@ struct HopsArraysTakeBoundaries {
 
     if (l >= p.nT[0]) return;
     if (!differ) *(volatile PetscReal *)(p.y + l) = sum;
-    else if (!(HopsMapAbs(p.y[l] - sum) <= 1e-10)) *(volatile int *)differ = 1;
+    else if (!(HopsMapAbs(p.y[l] - sum) <= HOPS_ARRAYS_BOUNDARY)) *(volatile int *)differ = 1;
   }
 };
 
@@ -457,7 +457,7 @@ template <class Back> struct HopsLanesArrays {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Take(PetscInt n, const int list[], const int x[], int y[])
+  static PetscErrorCode ReadInts(PetscInt n, const int list[], const int x[], int y[])
   {
     int *keys, *z;
 
@@ -465,7 +465,7 @@ template <class Back> struct HopsLanesArrays {
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(HopsLanesCopyIn<Back>(n * sizeof(int), list, &keys));
     PetscCall((*Back::Ops()->memory->PoolMalloc)(n * sizeof(int), (void **)&z));
-    PetscCall(Back::Each("HopsArraysTake", n, HopsArraysTakeInts{keys, x, z}));
+    PetscCall(Back::Each("HopsArraysReadInts", n, HopsArraysGatherInts{keys, x, z}));
     PetscCall(HopsLanesCopyOut<Back>(n * sizeof(int), z, y));
     PetscCall(HopsLanesFree<Back>(&keys));
     PetscCall(HopsLanesFree<Back>(&z));
@@ -567,8 +567,8 @@ template <class Back> struct HopsLanesArrays {
     PetscCall(HopsLanesCopyIn<Back>(6 * p.ne[0] * sizeof(PetscReal), pair->sgn, &p.sgn));
     PetscCall(HopsLanesCopyIn<Back>(sizeof(int), &found, &differ));
     PetscCall((*Back::Ops()->memory->PoolMalloc)(p.nT[0] * sizeof(PetscReal), (void **)&p.y));
-    PetscCall(Back::Each("HopsArraysBoundaries", n, HopsArraysTakeBoundaries{p, NULL}));
-    PetscCall(Back::Each("HopsArraysSameBoundaries", n, HopsArraysTakeBoundaries{p, differ}));
+    PetscCall(Back::Each("HopsArraysBoundaries", n, HopsArraysFindBoundaries{p, NULL}));
+    PetscCall(Back::Each("HopsArraysSameBoundaries", n, HopsArraysFindBoundaries{p, differ}));
     PetscCall(HopsLanesCopyOut<Back>(sizeof(int), differ, &found));
     PetscCall(HopsLanesFree<Back>(&differ));
     PetscCall(HopsLanesFree<Back>(&p.y));
@@ -601,6 +601,6 @@ template <class Back> struct HopsLanesArrays {
   static constexpr HopsArraysOps Table()
   {
     return {Keys,   ListForeign, KeysForeign, Nodes, Touch,    Maps,      Lattices,       Agree,
-            Values, Take,        Number,      Order, Restrict, SameCells, SameBoundaries, Close};
+            Values, ReadInts,    Number,      Order, Restrict, SameCells, SameBoundaries, Close};
   }
 };
