@@ -339,11 +339,8 @@ libceed-found:
 	@test -n "$(LIBCEED_DIR)" -a -f "$(LIBCEED_DIR)/include/ceed.h" -a -f "$(LIBCEED_DIR)/lib/libceed.so" || { \
 	  echo "hops: libceedbench needs libCEED: set LIBCEED_DIR to its prefix, with include/ceed.h and lib/libceed.so (now '$(LIBCEED_DIR)')." >&2; exit 1; }
 
-# Several runs in one process: tests/harness/together.c
-together := $(BUILD)/obj/tests/harness/together.o
-.SECONDARY: $(together)
-$(BUILD)/tests/bin/%: examples := $(if $(PETSC_EXAMPLES),-isystem $(PETSC_EXAMPLES)) $(together) -Wl,--wrap=main
-$(BUILD)/tests/bin/%: tests/%.c $(lib) $(together) $(BUILD)/.flags
+$(BUILD)/tests/bin/%: examples := $(if $(PETSC_EXAMPLES),-isystem $(PETSC_EXAMPLES))
+$(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # ---- Tests: prerequisites first, then in a make of its own, which finds the PETSc that was just installed.
@@ -353,7 +350,7 @@ parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
            --examples '$(PETSC_EXAMPLES)' --others '$(others)' --mpiexec '$(MPIEXEC)' \
            $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
-           $(if $(filter 1,$(ALONE)),--alone) $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
+           $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
            $(if $(filter 1,$(LONG)),--long) $(if $(SLOWEST),--slowest $(SLOWEST)) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
 
@@ -466,7 +463,7 @@ help:
 	@echo 'test: search=PATTERNS   only tests whose name matches one (ex1_* lor*); TIMEOUT=seconds for each test; THREADS=n with OPENMP=1'
 	@echo '      FUZZ=ARGUMENTS    of tests/fuzz (now $(FUZZ)); FUZZ= runs none'
 	@echo '      BACKEND=name      only tests that compare back ends, with this one (kokkos); test-gpu: all tests on it'
-	@echo '      ALONE=1           a process for each test; SLOWEST=n prints those that took most time of processors'
+	@echo '      SLOWEST=n         prints the n slowest tests and programs'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 
--include $(obj:.o=.d) $(together:.o=.d) $(stages:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)
+-include $(obj:.o=.d) $(stages:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)

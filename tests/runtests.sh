@@ -17,7 +17,7 @@ program() {
 # Runs all of them, one at a time, forgets them and prints what became of which
 run() {
   local rc=0
-  "$HOPS_SOURCE/config/runtests" --build "$PWD" --lib "$HOPS_LIB" --mpiexec true --jobs 1 tests/*.[sc]* >log 2>&1 || rc=$?
+  "$HOPS_SOURCE/config/runtests" --build "$PWD" --lib "$HOPS_LIB" --mpiexec true --jobs 1 tests/*.sh >log 2>&1 || rc=$?
   grep -E '^(passed|failed) ' log | awk '{ print $1, $2 }' | sort -k 2
   grep -E '^[0-9]+ ' log
   echo "status $rc"
@@ -44,30 +44,6 @@ program crash "" <<<'echo end; kill -SEGV $$'
 program crasherror -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo end; kill -SEGV $$'
 program status "" <<<'echo end; exit 1'
 program stderr "" <<<'echo "hwloc: something else" >&2; echo end'
-run
-
-# runs of a program in one process: its variables are new for each; what ends the process, or fails, runs again alone
-mkdir -p tests/bin tests/output
-cat >tests/many.c <<'END'
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static int runs = 1, other;
-int        main(int argc, char **argv)
-{
-  printf("%d %d end\n", runs++, other++);
-  if (!strcmp(argv[argc - 1], "exits")) exit(0);
-  if (!strcmp(argv[argc - 1], "stderr")) fprintf(stderr, "end\n");
-  return !strcmp(argv[argc - 1], "status");
-}
-END
-{
-  printf '/*%s\n  testset:\n    output_file: output/many.out\n' TEST
-  for how in new again status once stderr exits last; do printf '    test:\n      suffix: %s\n      args: %s\n' $how $how; done
-  printf '%s*/\n' TEST
-} >>tests/many.c
-echo "1 0 end" >tests/output/many.out
-mpicc tests/many.c "$HOPS_SOURCE/tests/harness/together.c" -Wl,--wrap=main -o tests/bin/many
 run
 
 : <<'END'
