@@ -309,10 +309,10 @@ struct _HopsBackendOps {
   const HopsArraysOps     *arrays;  /* the same from arrays */
 };
 
-/* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */
 /* What is being made from here on, in words for a message that memory lacks; returns what was before */
-PETSC_INTERN const char          *HopsMake(const char what[]);
-PETSC_INTERN const char          *HopsMaking(void);
+PETSC_INTERN const char *HopsMake(const char what[]);
+PETSC_INTERN const char *HopsMaking(void);
+/* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
 PETSC_INTERN PetscErrorCode       HopsBackendRegister(const HopsBackendOps *);
 PETSC_INTERN PetscErrorCode       HopsBackendOfMemory(PetscMemType, const HopsBackendOps **); /* that works there, or NULL */

@@ -226,9 +226,9 @@ PetscErrorCode HopsLORScalarsUpdate(size_t n, const PetscReal v[], PetscScalar s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes lor->mat of its arrays. No two rows of it have the same columns: PETSc need not compare each with the
-   next, which one thread would do, in the time of all that many threads do for the pattern. Only an option of
-   PETSc's says so before the matrix is there. */
+/* Makes lor->mat of its arrays. But on the smallest meshes no row has the columns of the next: PETSc need not
+   compare them, which one thread would do, in the time of all that many threads do for the pattern. Only an
+   option of PETSc's says so before the matrix is there. */
 static PetscErrorCode HopsLORWrapAIJ(HopsLOR *lor, PetscMPIInt size)
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)lor->space);
