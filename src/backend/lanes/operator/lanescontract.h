@@ -9,7 +9,7 @@ struct HopsLanesContraction {
   int               M, N, base, groups;
   HopsLanesQuotient bybase, bygroups;
 
-  HOPS_LANES HopsLanesContraction(int m, int n, int base)
+  HOPS_LANES_CONSTEXPR HopsLanesContraction(int m, int n, int base)
       : M(m), N(n), base(base), groups((m + HOPS_LANES_GROUP - 1) / HOPS_LANES_GROUP), bybase(base), bygroups(groups)
   {
   }

@@ -183,35 +183,107 @@ HOPS_LANES_CALLED void HopsDerhamApplyGeneric(const Team &team, const HopsDerham
   }
 }
 
-/* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of
-   the function (0), of its derivative (1), or their product (2). d: one of the nd numbers of a point */
-template <class Team>
-HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerhamCell &s, int c, const int kind[3], double a,
-                                              const double *d, int nd, typename Team::Value *e, typename Team::Value *f,
-                                              typename Team::Value *g, typename Team::Value *v, bool add)
-{
-  typedef typename Team::Value V;
-  const HopsDerhamArgs        &k = s.k;
-  const double                *A[3];
-  const int                    nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+/* What is the same for all cells' diagonals. The directions of component c, outermost first, are turn[c]:
+   that in which the terms differ most is the outermost, and contracted first. points, nodes: how many
+   numbers from one to the next in each direction, in that order of them */
+struct HopsDerhamSquares {
+  HopsDerhamCell       s;
+  HopsLanesContraction down[2]; /* to the nodes of closed and of open directions */
+  HopsLanesQuotient    byQ, by[2];
+  int                  turn[3][3], points[3][3], nodes[3][3];
 
-  for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
-  for (int q = team.lane(); q < nq; q += team.size()) v[q] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q));
-  team.Sync();
-  HopsDerhamTranspose(team, k.dim, k.Q, n, A, v, f, g, e + s.l.off[c], add);
+  explicit HopsDerhamSquares(const HopsDerhamCell &cell)
+      : s(cell), down{HopsLanesContraction(cell.k.P, cell.k.Q, cell.k.Q), HopsLanesContraction(cell.k.P - 1, cell.k.Q, cell.k.Q)},
+        byQ(cell.k.Q), by{HopsLanesQuotient(cell.k.P), HopsLanesQuotient(cell.k.P - 1)}, turn{}, points{}, nodes{}
+  {
+    for (int c = 0; c < (int)s.l.nc; c++)
+      for (int i = 0, m = 1, n = 1; i < s.k.dim; i++) {
+        const int x = (i + c + (s.k.family == HOPS_DERHAM_HDIV ? 1 : 0)) % s.k.dim;
+
+        turn[c][s.k.dim - 1 - i] = x;
+        points[c][x]             = m;
+        nodes[c][x]              = n;
+        m *= s.k.Q;
+        n *= (int)s.l.n[c][x];
+      }
+  }
+};
+
+/* Number i of a lattice, whose first two directions have by0 and by1 numbers, in another order of directions:
+   `to` has how many numbers lie from one to the next */
+HOPS_LANES int HopsDerhamTurned(const int to[], const HopsLanesQuotient &by0, const HopsLanesQuotient &by1, int i)
+{
+  int x, y, z;
+
+  if (to[0] == 1) return i; /* orders are cyclic: the same one */
+  z = by1(by0(i, &x), &y);
+  return x * to[0] + y * to[1] + z * to[2];
 }
 
-/* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
-   phi and cyclic: the tensor's two diagonal entries and the one between them. A group of cells at a
-   time; indices have marks where these are asked for */
+/*
+  A term of component c's entries: e_i (+)= a sum_q d_q prod_x f_x(q). f, by two bits of `kinds` for each
+  direction: the square of the function (0), of its derivative (1), or their product (2). d: one of the nd
+  numbers of a point. With the terms before and after it has the functions of so many innermost directions in
+  common, or of none: what is contracted in the others is added up, and goes on once.
+*/
 template <class Team>
-HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamCell &s, double *own, double *y, double *yg)
+HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerhamSquares &t, int c, int kinds, int before, int after,
+                                              double a, const double *d, int nd, typename Team::Value *e, typename Team::Value *f,
+                                              typename Team::Value *g, typename Team::Value *v)
 {
   typedef typename Team::Value V;
-  const HopsDerhamArgs        &k = s.k;
-  const int     ne = (int)s.l.ne, dim = k.dim, nq = HopsLanesPower(k.Q, dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
-  const size_t  number   = HopsDerhamAt<Team>(k.Q, nq, 1, 1, 0); /* from a number of a point to the next */
-  const int     diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
+  const HopsDerhamArgs        &k   = t.s.k;
+  const int                    dim = k.dim, nq = HopsLanesPower(k.Q, dim);
+  int                          outer = 1;
+
+  for (int q = team.lane(); q < nq; q += team.size()) {
+    v[HopsDerhamTurned(t.points[c], t.byQ, t.byQ, q)] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q));
+  }
+  team.Sync();
+  for (int j = 0; j < dim - after; j++) {
+    const int     x = t.turn[c][j], open = t.s.l.open[c][x] ? 1 : 0, kind = kinds >> 2 * x & 3;
+    const double *A   = kind == 1 ? k.DD : (kind == 2 ? k.BD : (open ? k.EE : k.BB));
+    V            *out = j == dim - 1 ? e + t.s.l.off[c] : (j == 0 ? f : g);
+
+    Contract(team, t.down[open], A, 1, t.down[open].M, outer, dim - 1 - j, j == 0 ? v : (j == 1 ? f : g), out,
+             before > 0 && j == dim - 1 - before);
+    outer *= t.down[open].M;
+  }
+}
+
+/* The entries of component c, in the order of its directions. Of the field D_cc phi^2; of a divergence D (d_c
+   phi)^2; of a curl, with component c alone, (0, d_z, -d_y) phi and cyclic: the tensor's two diagonal entries
+   and the one between them */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamDiagonalComponent(const Team &team, const HopsDerhamSquares &t, int c, const double *dd,
+                                                   const double *dm, typename Team::Value *e, typename Team::Value *f,
+                                                   typename Team::Value *g, typename Team::Value *v)
+{
+  const HopsDerhamArgs &k   = t.s.k;
+  const int             dim = k.dim, y = (c + 1) % 3, z = (c + 2) % 3, both = k.nm ? dim - 1 : 0;
+  const size_t          number = HopsDerhamAt<Team>(k.Q, HopsLanesPower(k.Q, dim), 1, 1, 0); /* to the next one of a point */
+  const auto            diag   = [&](int i) { return i * (2 * dim + 1 - i) / 2 * number; };
+
+  if (k.nm) HopsDerhamDiagonalTerm(team, t, c, 0, 0, k.nd ? dim - 1 : 0, 1, dm + diag(c), k.nm, e, f, g, v);
+  if (!k.nd) return;
+  if (k.family == HOPS_DERHAM_HDIV || dim == 2) {
+    const int x = k.family == HOPS_DERHAM_HDIV ? c : 1 - c;
+
+    HopsDerhamDiagonalTerm(team, t, c, 1 << 2 * x, both, 0, 1, dd, k.nd, e, f, g, v);
+  } else {
+    HopsDerhamDiagonalTerm(team, t, c, 1 << 2 * z, both, 1, 1, dd + diag(y), k.nd, e, f, g, v);
+    HopsDerhamDiagonalTerm(team, t, c, 1 << 2 * y, 1, 1, 1, dd + diag(z), k.nd, e, f, g, v);
+    HopsDerhamDiagonalTerm(team, t, c, 2 << 2 * y | 2 << 2 * z, 1, 0, -2, dd + (c == 0 ? 4 : 3 - c) * number, k.nd, e, f, g, v);
+  }
+}
+
+/* A group of cells at a time; indices have marks where these are asked for */
+template <class Team>
+HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDerhamSquares &t, double *own, double *y, double *yg)
+{
+  typedef typename Team::Value V;
+  const HopsDerhamArgs        &k = t.s.k;
+  const int     ne = (int)t.s.l.ne, nq = HopsLanesPower(k.Q, k.dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, k.dim);
   constexpr int G = Team::group;
   V            *e = (V *)(k.work ? k.work + team.index() * k.nwork : own), *f = e + ne, *g = f + nm, *v = g + nm;
 
@@ -219,33 +291,18 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
     const int    *restr = (k.marked ? k.marked : k.restr) + (size_t)cell * ne;
     const double *dd = k.qdata + HopsLanesCell(G, cell, nq * (k.nd + k.nm)), *dm = dd + (size_t)k.nd * nq * Team::group;
 
-    for (int c = 0; c < (int)s.l.nc; c++) {
-      int kind[3] = {0, 0, 0};
+    for (int c = 0; c < (int)t.s.l.nc; c++) HopsDerhamDiagonalComponent(team, t, c, dd, dm, e, f, g, v);
+    for (int c = 0; c < (int)t.s.l.nc; c++) {
+      const int                off = (int)t.s.l.off[c];
+      const HopsLanesQuotient &by0 = t.by[t.s.l.open[c][0] ? 1 : 0], &by1 = t.by[t.s.l.open[c][1] ? 1 : 0];
 
-      if (k.nm)
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dm + (s.l.nc == 1 ? 0 : (dim == 3 ? diag3[c] : 2 * c)) * number, k.nm, e, f, g,
-                               v, false);
-      if (!k.nd) continue;
-      if (k.family == HOPS_DERHAM_HDIV || dim == 2) {
-        kind[k.family == HOPS_DERHAM_HDIV ? c : 1 - c] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd, k.nd, e, f, g, v, k.nm > 0);
-      } else {
-        const int r = (c + 1) % 3, t = (c + 2) % 3;
+      for (int j = HopsMax((int)(k.first - cell), 0); j < G && cell + j < k.first + k.n; j++) {
+        const int *to = restr + j * ne + off;
 
-        kind[t] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + diag3[r] * number, k.nd, e, f, g, v, k.nm > 0);
-        kind[t] = 0;
-        kind[r] = 1;
-        HopsDerhamDiagonalTerm(team, s, c, kind, 1, dd + diag3[t] * number, k.nd, e, f, g, v, true);
-        kind[r] = kind[t] = 2;
-        HopsDerhamDiagonalTerm(team, s, c, kind, -2, dd + off3[c] * number, k.nd, e, f, g, v, true);
+        for (int i = team.lane(); i < (int)t.s.l.off[c + 1] - off; i += team.size())
+          HopsMeetAdd<Team>(y, yg, k.nT, to[i] < 0 ? -1 - to[i] : to[i], k.marked != NULL, /* squares have no sign */
+                            ((const double *)(e + off + HopsDerhamTurned(t.nodes[c], by0, by1, i)))[j]);
       }
-    }
-    for (int j = 0; j < G && cell + j < k.first + k.n; j++, restr += ne) {
-      if (cell + j < k.first) continue;
-      for (int i = team.lane(); i < ne; i += team.size())
-        HopsMeetAdd<Team>(y, yg, k.nT, restr[i] < 0 ? -1 - restr[i] : restr[i], k.marked != NULL,
-                          ((const double *)(e + i))[j]); /* squares have no sign */
     }
     team.Sync();
   }

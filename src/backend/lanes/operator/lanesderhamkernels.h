@@ -22,12 +22,12 @@ struct HopsDerhamGenericApply {
 
 struct HopsDerhamGenericDiagonal {
   static constexpr int lanes = 128, blocks = 8;
-  HopsDerhamCell       s;
+  HopsDerhamSquares    t;
   double              *d, *dg;
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    HopsDerhamDiagonalGeneric(team, s, scratch, d, dg);
+    HopsDerhamDiagonalGeneric(team, t, scratch, d, dg);
   }
 };
 
@@ -67,7 +67,7 @@ template <class Back> struct HopsDerhamLaunches {
 
   static PetscErrorCode Diagonal(const HopsDerhamArgs *k, double d[], double dg[])
   {
-    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsDerhamGenericDiagonal{Cell(k), d, dg});
+    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsDerhamGenericDiagonal{HopsDerhamSquares(Cell(k)), d, dg});
   }
 
   static PetscErrorCode GenericSetUp(HopsDerhamArgs *k, PetscBool *own)

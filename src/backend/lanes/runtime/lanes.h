@@ -325,7 +325,7 @@ HOPS_LANES_CONSTEXPR int HopsLanesPower(int n, int d)
 struct HopsLanesQuotient {
   unsigned n, inverse;
 
-  HOPS_LANES explicit HopsLanesQuotient(int by) : n(by), inverse(0x80000000u / by + 1) {}
+  HOPS_LANES_CONSTEXPR explicit HopsLanesQuotient(int by) : n(by), inverse(0x80000000u / by + 1) {}
 
   /* and the rest */
   HOPS_LANES int operator()(int e, int *rest) const
