@@ -348,7 +348,27 @@ static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* both back ends: one term, tensors, diagonal ones, the other term, values by
+/* Tensors by cell, of which different pairs of directions couple in cells beside each other; numbers where
+   directions have none of their own */
+static PetscErrorCode CellTensors(HopsSpace sp, PetscInt n, PetscInt ncells, HopsCoefficient *c)
+{
+  const PetscInt nc = n == 1 ? 1 : n * (n + 1) / 2;
+  PetscScalar   *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(nc * 2 * ncells + 1, &values)); /* cells of the overlap, if any, included */
+  for (PetscInt i = 0; i < ncells; ++i)
+    for (PetscInt a = 0, l = 0, pair = 0; a < n; ++a)
+      for (PetscInt b = a; b < n; ++b, ++l) {
+        if (a == b) values[nc * i + l] = 1.0 + 0.02 * ((i + a) % 7);
+        else values[nc * i + l] = 0.6 * (i >> pair++ & 1); /* more than is dropped */
+      }
+  PetscCall(HopsCoefficientCreateCell(sp, nc, values, c));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* both back ends: one term, tensors of some cells, then of all, diagonal ones, the other term, values by
    cell, in turn */
 static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], const char name[])
 {
@@ -358,7 +378,7 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], co
   PetscReal       worst   = 0.0;
   PetscBool       pattern = PETSC_TRUE, same = PETSC_TRUE;
   PetscInt        p, nc, ntypes = 0;
-  HopsCoefficient mu[3], beta[3], constant, cell;
+  HopsCoefficient mu[3], beta[3], constant, cell, some;
   PetscScalar     c = 1.7, *values;
 
   PetscFunctionBeginUser;
@@ -376,19 +396,21 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], co
   }
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &constant));
   PetscCall(HopsCoefficientCreateCell(space[0], 1, values, &cell));
+  PetscCall(CellTensors(space[0], nmu, nc, &some));
   for (PetscInt t = 0; t < ntypes; ++t) {
-    HopsCoefficient mus[] = {mu[0], mu[2], mu[1], NULL, cell, constant}, betas[] = {NULL, beta[2], constant, beta[0], NULL, cell};
+    HopsCoefficient mus[]   = {mu[0], some, mu[2], mu[1], NULL, cell, constant};
+    HopsCoefficient betas[] = {NULL, constant, beta[2], constant, beta[0], NULL, cell};
     Mat             A[2], L[2];
     PC              pc[2];
 
     if (family == 3)
-      for (PetscInt k = 0; k < 6; ++k) {
+      for (PetscInt k = 0; k < 7; ++k) {
         mus[k] = NULL;
         if (!betas[k]) betas[k] = beta[0];
       }
     PetscCall(CreateUnset(space[0], family, mus[0], betas[0], MATAIJ, &A[0], &pc[0]));
     PetscCall(CreateUnset(space[1], family, mus[0], betas[0], types[t], &A[1], &pc[1]));
-    for (PetscInt k = 0; k < 6; ++k) {
+    for (PetscInt k = 0; k < 7; ++k) {
       for (PetscInt b = 0; b < 2; ++b) {
         PetscCall(SetTerms(A[b], family, mus[k], betas[k]));
         PetscCall(PCSetOperators(pc[b], A[b], A[b]));
@@ -404,6 +426,7 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], co
       PetscCall(MatDestroy(&A[b]));
     }
     PetscCall(Repeat(space[1], family, mus[1], betas[1], types[t], &same));
+    PetscCall(Repeat(space[1], family, mus[2], betas[2], types[t], &same));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s, %s\n", families[family], p, name,
@@ -415,6 +438,7 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], co
   }
   PetscCall(HopsCoefficientDestroy(&constant));
   PetscCall(HopsCoefficientDestroy(&cell));
+  PetscCall(HopsCoefficientDestroy(&some));
   PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -594,6 +618,20 @@ int main(int argc, char **argv)
       suffix: backends_3d_ranks
       nsize: 2
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2 -dm_coord_petscspace_degree 2
+
+    # several groups of cells a thread, whose pairs of directions differ
+    test:
+      suffix: backends_2d_straight
+      args: -straight -dm_plex_dim 2 -dm_plex_box_faces 9,7 -orders 1,2,3
+
+    test:
+      suffix: backends_3d_straight
+      args: -straight -dm_plex_dim 3 -dm_plex_box_faces 5,4,3 -orders 1,2,4
+
+    test:
+      suffix: backends_3d_straight_ranks
+      nsize: 2
+      args: -straight -dm_plex_dim 3 -dm_plex_box_faces 5,4,3 -orders 1,3
 
     test:
       suffix: backends_3d_fan

@@ -4,24 +4,37 @@
   computed without vectors, which takes twice the time.
 
   A piece of cells, side by side, is one thread's. A row all of whose cells are in one piece takes its values
-  so, without atomic additions. What pieces add to a row of several goes to a copy of it for each, and the
-  copies' sum is the row. Rows with columns in block 1, and long ones, are computed one by one afterwards. So
-  values are the same bit by bit whenever there are as many threads.
+  so, without atomic additions. So does one of several pieces from the first; what the others add goes to a
+  copy for each, and these are added to the row. Rows with columns in block 1, and long ones, are computed
+  one by one afterwards. So values are the same bit by bit whenever there are as many threads.
 
-  A row is zeroed when the group of its first cell comes, and looked at after that of the last: it is in a
-  cache until its cells are done.
+  A row is zeroed when the first of its entries comes, and looked at after the last: it is in a cache until
+  its cells are done. What a row's only cell adds is the row: it is written, and nothing is zeroed or read.
 */
 #pragma once
 #include "laneslorrow.h"
+#include <type_traits>
 
 /*
   Pieces of `each` groups of cells. By entries of restr: where the row begins among the values, or -2 - where
   its copy begins, or -1: not here; marks[]: how long rows are whose first entry in the piece it is, and
-  HOPS_LOR_LAST where it is the last one of a row without copies. By rows: copies[rows + 1], where the first
-  one begins; which rows are to come afterwards.
+  HOPS_LOR_LAST where it is the last one of a row without copies, in the order in which a piece takes entries:
+  group by group, node by node, cell by cell. What the first piece adds goes to the row, and those after it
+  have copies. By rows: copies[rows + 1], where the first one begins; which rows are to come afterwards.
 */
 #define HOPS_LOR_LAST   128
+#define HOPS_LOR_ALONE  64 /* a row's only entry, whose places are all of the row's */
+#define HOPS_LOR_LENGTH 63
 #define HOPS_LOR_COPIES 16 /* of a row, at most: so that 31 bits count those of all rows */
+#define HOPS_LOR_BLOCK  64 /* rows */
+#define HOPS_LOR_AHEAD  16 /* nodes of a cell */
+
+/* later[]: rows that pieces finish, those that they leave out, those that have copies */
+enum {
+  HOPS_LOR_DONE,
+  HOPS_LOR_LATER,
+  HOPS_LOR_SUM
+};
 
 struct HopsLORPieces {
   int            n, each;
@@ -88,46 +101,98 @@ struct HopsLORCountCopies {
     int       pieces = 0;
 
     HopsLORForPieces(entry, b[0], b[1], perentry, cells, [&](int, int) { pieces++; });
-    p.later[r]  = !pieces || IsLong(rows, r, max) || HasTwo(rows, r) || (pieces > 1 && (!few || pieces > HOPS_LOR_COPIES));
-    p.copies[r] = pieces > 1 && !p.later[r] ? pieces * (rows.i[0][r + 1] - rows.i[0][r]) : 0;
+    const bool later = !pieces || IsLong(rows, r, max) || HasTwo(rows, r) || (pieces > 1 && (!few || pieces > HOPS_LOR_COPIES));
+
+    p.later[r]  = later ? HOPS_LOR_LATER : (pieces > 1 ? HOPS_LOR_SUM : HOPS_LOR_DONE);
+    p.copies[r] = later ? 0 : (pieces - 1) * (rows.i[0][r + 1] - rows.i[0][r]);
   }
 };
 
-/* Then the rest; the entries' rows are nowhere before, and their marks are zero */
-struct HopsLORFindPieces {
-  HopsLORCountCopies c;
+/* Are a cell's places in a row all of its n, each once? */
+template <class Words> HOPS_LANES bool HopsLORFills(const Words &word, int n)
+{
+  unsigned long long seen  = 0;
+  int                count = 0;
 
+  HOPS_LOR_UNROLL
+  for (int s = 0; s < Words::PLACES; s++) {
+    const int to = word.Get(s);
+
+    seen |= (unsigned long long)(to < n) << to;
+    count += to < n;
+  }
+  return count == n && seen == (1ull << n) - 1;
+}
+
+/* Then the rest; the entries' rows are nowhere before, and their marks are zero */
+template <class Words, int G> struct HopsLORFindPieces {
+  HopsLORCountCopies c;
+  int                percell; /* entries */
+
+  /* the order in which a piece takes entries */
+  HOPS_LANES unsigned int Turn(int e) const
+  {
+    const unsigned int cell = CellOf(e, c.perentry), v = e - cell * percell;
+
+    return (cell / G * percell + v) * G + cell % G;
+  }
   HOPS_LANES void operator()(size_t i) const
   {
     const HopsLORPieces &p = c.p;
-    const int            r = (int)i, *b = c.begin + c.rows.first + r, length = c.rows.i[0][r + 1] - c.rows.i[0][r];
-    int                  at    = p.copies[r];
-    const bool           apart = p.copies[r + 1] > at;
+    const int            r = (int)i, *b = c.begin + c.rows.first + r, lo = c.rows.i[0][r], length = c.rows.i[0][r + 1] - lo;
+    const int            none = p.copies[r] - length; /* the first piece's copy is not there */
+    int                  at   = none;
 
-    if (p.later[r]) return;
-    HopsLORForPieces(c.entry, b[0], b[1], c.perentry, c.cells, [&](int lo, int hi) {
-      for (int k = lo; k < hi; k++) p.begin[c.entry[k]] = apart ? -2 - at : c.rows.i[0][r];
-      p.marks[c.entry[lo]] = (unsigned char)length;
+    if (p.later[r] == HOPS_LOR_LATER) return;
+    if (b[1] - b[0] == 1) {
+      const int e = c.entry[b[0]];
+      Words     word;
+
+      word.Load(c.rows, e);
+      p.begin[e] = lo;
+      p.marks[e] = (unsigned char)(length | HOPS_LOR_LAST | (HopsLORFills(word, length) ? HOPS_LOR_ALONE : 0));
+      return;
+    }
+    HopsLORForPieces(c.entry, b[0], b[1], c.perentry, c.cells, [&](int k, int end) {
+      int          first = c.entry[k], last = first;
+      unsigned int before = Turn(first), after = before;
+
+      for (p.begin[first] = at == none ? lo : -2 - at, k++; k < end; k++) {
+        const int          e = c.entry[k];
+        const unsigned int t = Turn(e);
+
+        p.begin[e] = at == none ? lo : -2 - at;
+        if (t < before) {
+          first  = e;
+          before = t;
+        }
+        if (t > after) {
+          last  = e;
+          after = t;
+        }
+      }
+      p.marks[first] = (unsigned char)length;
+      if (p.later[r] == HOPS_LOR_DONE) p.marks[last] |= HOPS_LOR_LAST;
       at += length;
     });
-    if (!apart) p.marks[c.entry[b[1] - 1]] |= HOPS_LOR_LAST;
   }
 };
 
-template <class Back>
-PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const HopsLORRows *rows, double perentry, int max,
+template <class Back, class Words>
+PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const HopsLORRows *rows, int percell, int max,
                                 const HopsLORPieces *p)
 {
+  constexpr int            G   = Back::Team::group;
   const bool               few = rows->nnz[0] < INT_MAX / HOPS_LOR_COPIES;
-  const HopsLORCountCopies c   = {begin, entry, *rows, perentry, max, p->each * Back::Team::group, few, *p};
+  const HopsLORCountCopies c   = {begin, entry, *rows, 1.0 / percell, max, p->each * G, few, *p};
 
   PetscFunctionBegin;
-  PetscCheck(max < HOPS_LOR_LAST, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Marks do not count %d columns", max);
+  PetscCheck(max <= HOPS_LOR_LENGTH, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Marks do not count %d columns", max);
   PetscCall(Back::Set(p->begin, 0xff, rows->nplace * sizeof(*p->begin)));
   PetscCall(Back::Set(p->marks, 0, rows->nplace));
   PetscCall(Back::Each("HopsLORCountCopies", rows->n, c));
   PetscCall(Back::Scan(rows->n, p->copies));
-  PetscCall(Back::Each("HopsLORFindPieces", rows->n, HopsLORFindPieces{c}));
+  PetscCall(Back::Each("HopsLORFindPieces", rows->n, HopsLORFindPieces<Words, G>{c, percell}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,53 +205,87 @@ static HOPS_LANES void HopsLORPrefetch(const void *p, size_t bytes)
 #endif
 }
 
-/* The same for what the next group's entries v of `each` a cell need, first being its first entry */
+/* The same for entries v of the group whose first entry is `first`, `each` a cell: what these of the next
+   group need, and rows of so many bytes that the group soon writes */
 static HOPS_LANES void HopsLORPrefetchEntries(const HopsLORPieces &p, const HopsLORRows &rows, int first, int each, int group,
-                                              int words, int v)
+                                              int words, int bytes, int v)
 {
+#if defined(HOPS_LANES_ONE)
+  const int next = group * each, soon = v + HOPS_LOR_AHEAD < each ? v + HOPS_LOR_AHEAD : v + HOPS_LOR_AHEAD - each + next;
+
+  for (int l = 0; l < group; l++) {
+    const double *row = rows.v[0] + HopsMax(p.begin[HopsMin(first + l * each + soon, rows.nplace - 1)], 0);
+
+    for (int b = 0; b < bytes; b += 64) __builtin_prefetch((const char *)row + b, 1, 3);
+  }
   for (int l = 0; l < group && v % 8 == 0; l++) {
-    const int e = first + l * each + v;
+    const int e = first + next + l * each + v;
 
     for (int w = 0; w < words; w++) HopsLORPrefetch(rows.place + (size_t)w * rows.nplace + (e - rows.place0), 1);
     if (v % 16 == 0) HopsLORPrefetch(p.begin + e, 1);
+    if (v % 64 == 0) HopsLORPrefetch(p.marks + e, 1);
   }
+#endif
+}
+
+static HOPS_LANES void HopsLORZero(double *v, int n)
+{
+#if defined(HOPS_LANES_ONE) /* without a call for each row */
+  typedef double Four __attribute__((vector_size(32), aligned(8)));
+
+  if (n >= 4 && n <= 8) {
+    *(Four *)v           = Four{};
+    *(Four *)(v + n - 4) = Four{};
+    return;
+  }
+#endif
+  for (int k = 0; k < n; k++) v[k] = 0;
+}
+
+/*
+  Entry e of a piece: Put(word, out, fresh) adds what its cell has to the row at `out`, or writes it where
+  that is the whole row, as the type of `fresh` says. whole: a cell adds to all places that it has. inturn:
+  the piece's entries come in their order; else rows are zeroed before, and looked at afterwards. Has a
+  diagonal entry become zero?
+*/
+template <class Words, class Do>
+HOPS_LANES bool HopsLORTake(const HopsLORPieces &p, const HopsLORRows &rows, int e, bool whole, bool inturn, const Do &Put)
+{
+  Words word;
+
+  if (p.begin[e] == -1) return false;
+  const int     mark = p.marks[e], n = mark & HOPS_LOR_LENGTH;
+  double *const out = p.Row(rows, e);
+
+  word.Load(rows, e);
+  if (whole && mark & HOPS_LOR_ALONE) Put(word, out, std::true_type());
+  else {
+    if (inturn && n) HopsLORZero(out, n);
+    Put(word, out, std::false_type());
+  }
+  return inturn && mark & HOPS_LOR_LAST && out[word.Get(0)] == 0;
 }
 
 /* Rows that begin in entries [lo, hi) become zero */
 static HOPS_LANES void HopsLORZeroFirst(const HopsLORPieces &p, const HopsLORRows &rows, int lo, int hi)
 {
-  for (int e = lo; e < hi; e++) {
-    const int n = p.marks[e] & (HOPS_LOR_LAST - 1);
-
-    if (!n) continue;
-    double *v = p.Row(rows, e);
-
-#if defined(HOPS_LANES_ONE) /* without a call for each row */
-    typedef double Four __attribute__((vector_size(32), aligned(8)));
-
-    if (n >= 4 && n <= 8) {
-      *(Four *)v           = Four{};
-      *(Four *)(v + n - 4) = Four{};
-      continue;
-    }
-#endif
-    for (int k = 0; k < n; k++) v[k] = 0;
-  }
+  for (int e = lo; e < hi; e++)
+    if (p.marks[e] & HOPS_LOR_LENGTH) HopsLORZero(p.Row(rows, e), p.marks[e] & HOPS_LOR_LENGTH);
 }
 
 /* Of those that end there: is a diagonal entry zero? */
-template <class Words> HOPS_LANES void HopsLORLookAtLast(const HopsLORPieces &p, const HopsLORRows &rows, int lo, int hi)
+template <class Words> HOPS_LANES bool HopsLORLookAtLast(const HopsLORPieces &p, const HopsLORRows &rows, int lo, int hi)
 {
   bool zero = false;
 
-  for (int e = lo; e < hi && p.zero; e++) {
+  for (int e = lo; e < hi; e++) {
     Words word;
 
     if (!(p.marks[e] & HOPS_LOR_LAST)) continue;
     word.Load(rows, e);
     zero = zero || p.Row(rows, e)[word.Get(0)] == 0;
   }
-  if (zero) *p.zero = 1; /* all write the same */
+  return zero;
 }
 
 static HOPS_LANES void HopsLORZeroRow(const HopsLORRows &rows, size_t r)
@@ -195,32 +294,26 @@ static HOPS_LANES void HopsLORZeroRow(const HopsLORRows &rows, size_t r)
     for (int k = rows.i[b][r]; k < rows.i[b][r + 1]; k++) rows.v[b][k] = 0;
 }
 
-/* Row r is the sum of its copies, if it has some */
-static HOPS_LANES bool HopsLORSumCopies(const HopsLORPieces &p, const HopsLORRows &rows, size_t r)
+/* What copies have is added to row r */
+static HOPS_LANES void HopsLORSumCopies(const HopsLORPieces &p, const HopsLORRows &rows, size_t r)
 {
   const int lo = p.copies[r], hi = p.copies[r + 1], n = rows.i[0][r + 1] - rows.i[0][r];
   double   *v = rows.v[0] + rows.i[0][r];
 
-  if (lo == hi) return false;
-  for (int k = 0; k < n; k++) v[k] = p.copy[lo + k];
-  for (int c = lo + n; c < hi; c += n)
+  for (int c = lo; c < hi; c += n)
     for (int k = 0; k < n; k++) v[k] += p.copy[c + k];
-  return true;
 }
 
-/*
-  The rows that pieces do not do, with Row(r): computes one, which is zero before. All rows where places are
-  not by entries, as those of ghosts are. Mesh m has the cells of an unknown.
-*/
+/* A row that pieces do not finish, see below */
 template <class Words, class Mesh, class Rest>
 HOPS_LANES void HopsLORFinishRow(const HopsLORPieces &p, const HopsLORRows &rows, const Mesh &m, size_t r, const Rest &Row)
 {
   const int *b = m.begin + rows.first + r;
 
-  if (!p.later || !HopsLORSumCopies(p, rows, r)) {
-    if (p.later && !p.later[r]) return;
+  if (p.later && p.later[r] == HOPS_LOR_SUM) HopsLORSumCopies(p, rows, r);
+  else {
     HopsLORZeroRow(rows, r);
-    Row(b[0], b[1]);
+    Row(r, b[0], b[1]);
   }
   if (!p.zero) return;
   if (b[0] == b[1]) { /* no cell adds to it here: an essential one, or one of hanging nodes' or other ranks' cells */
@@ -233,6 +326,26 @@ HOPS_LANES void HopsLORFinishRow(const HopsLORPieces &p, const HopsLORRows &rows
   const int d = word.Get(0);
 
   if (d >= rows.i[0][r + 1] - rows.i[0][r] || rows.v[0][rows.i[0][r] + d] == 0) *p.zero = 1;
+}
+
+/*
+  The rows of a block that pieces do not finish, with Row(r, first entry, end): computes one, which is zero
+  before. All rows where places are not by entries, as those of ghosts are. Mesh m has an unknown's cells.
+*/
+template <class Words, class Mesh, class Rest>
+HOPS_LANES void HopsLORFinishRows(const HopsLORPieces &p, const HopsLORRows &rows, const Mesh &m, size_t block, const Rest &Row)
+{
+  const size_t lo = block * HOPS_LOR_BLOCK, hi = HopsMin(lo + HOPS_LOR_BLOCK, (size_t)rows.n);
+  int          any = !p.later;
+
+  for (size_t r = lo; r < hi && p.later; r++) any |= p.later[r];
+  for (size_t r = lo; r < hi && any; r++)
+    if (!p.later || p.later[r]) HopsLORFinishRow<Words>(p, rows, m, r, Row);
+}
+
+static inline size_t HopsLORBlocks(const HopsLORRows *rows)
+{
+  return (rows->n + HOPS_LOR_BLOCK - 1) / HOPS_LOR_BLOCK;
 }
 
 /* Cells(p), a launch by pieces, where places are by entries; then Rows(p) */
@@ -269,4 +382,31 @@ template <class Do> HOPS_LANES void HopsLORForMasks(const unsigned char mask[], 
     Put(m, on);
     left &= ~on;
   }
+}
+
+/*
+  The groups of a piece: Put(c, mask, on, inturn) for each mask of the cells from c on, `on` being bits of the
+  cells that have it; whether a diagonal entry has become zero. Without masks that is once. Only cells of one
+  mask are taken in their turns.
+*/
+template <class Words, class Do>
+HOPS_LANES void HopsLORForGroups(const HopsLORPieces &p, const HopsLORRows &rows, size_t piece, int group, int ncells, int percell,
+                                 const unsigned char mask[], const Do &Put)
+{
+  bool zero = false;
+
+  for (int c = (int)piece * p.each * group; c < HopsMin(((int)piece + 1) * p.each * group, ncells); c += group) {
+    const int last = HopsMin(group, ncells - c) - 1, all = (2u << last) - 1;
+    bool      one = true;
+
+    for (int l = 1; l <= last && mask; l++) one = one && mask[c + l] == mask[c];
+    if (one) {
+      zero |= Put(c, mask ? mask[c] : 0, all, true);
+      continue;
+    }
+    HopsLORZeroFirst(p, rows, c * percell, (c + last + 1) * percell);
+    HopsLORForMasks(mask, c, last, [&](int which, unsigned int on) { (void)Put(c, which, on, false); });
+    zero |= HopsLORLookAtLast<Words>(p, rows, c * percell, (c + last + 1) * percell);
+  }
+  if (zero && p.zero) *p.zero = 1; /* all write the same */
 }

@@ -50,7 +50,9 @@ HOPS_LANES int PlaceOf(const unsigned long long word[], int s)
 /* The places of a cell; all bits of a place that is set are set before */
 template <int DIM, bool MIXED> struct PlaceWords {
   enum {
-    N = (Star<DIM, MIXED>::N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
+    PLACES = Star < DIM,
+    MIXED > ::N,
+    N = (PLACES + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
   };
   static_assert(N == HOPS_LANES_LOR_WORDS(DIM, MIXED), "room for places");
   unsigned long long w[N];

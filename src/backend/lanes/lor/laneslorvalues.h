@@ -306,50 +306,44 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
     G = Team::group
   };
 
-  /* A cell's contributions to its row at `out`, of which the neighbours `there` are in the cell */
-  static HOPS_LANES void Add(unsigned int there, const unsigned long long word[], const double x[], double *out)
-  {
-    HOPS_LOR_UNROLL
-    for (int s = 0; s < N; s++) {
-      const int to = PlaceOf(word, s);
-
-      if ((there >> s & 1) && to != HOPS_PLACE_NONE) out[to] += x[s * G];
-    }
-  }
   /* Cells c + l of the group for each bit l of `on`; these have the same mask */
-  HOPS_LANES void Cells(int c, int mask, unsigned int on) const
+  HOPS_LANES bool Cells(int c, int mask, unsigned int on, bool inturn) const
   {
     const size_t  first = (size_t)c * 4 * m.nn;
     const double *D = data.v + first, *Q = DIM == 3 ? data.pairs + first : D + 2 * G;
+    bool          zero = false;
 
     for (int v = 0; v < m.nn; v++, D += 4 * G, Q += 4 * G) {
-      const unsigned int there = There<DIM, MIXED>(m, c + HopsLowestBit(on), m.ijk[v]) | 1;
-      V                  x[N];
+      V x[N];
 
       HopsLORPrefetch(D + (size_t)4 * G * m.nn, 4 * G * sizeof(*D));
       if (MIXED && DIM == 3) HopsLORPrefetch(Q + (size_t)4 * G * m.nn, 4 * G * sizeof(*Q));
-      HopsLORPrefetchEntries(p, rows, (c + G) * m.nn, m.nn, G, PlaceWords<DIM, MIXED>::N, v);
+      HopsLORPrefetchEntries(p, rows, c * m.nn, m.nn, G, PlaceWords<DIM, MIXED>::N, N * 8, v);
       Contributions<DIM, MIXED, G>(m, m.ijk[v], mask, D, Q, x);
       for (unsigned int left = on; left; left &= left - 1) {
-        const int              l = HopsLowestBit(left), e = (c + l) * m.nn + v;
-        PlaceWords<DIM, MIXED> word;
+        const int     l = HopsLowestBit(left);
+        const double *y = (const double *)x + l;
 
-        if (p.begin[e] == -1) continue;
-        word.Load(rows, e);
-        Add(there, word.w, (const double *)x + l, p.Row(rows, e));
+        zero |= HopsLORTake<PlaceWords<DIM, MIXED>>(p, rows, (c + l) * m.nn + v, MIXED || !rows.coupled, inturn,
+                                                    [&](const PlaceWords<DIM, MIXED> &word, double *out, auto fresh) {
+                                                      HOPS_LOR_UNROLL
+                                                      for (int s = 0; s < N; s++) {
+                                                        const int to = word.Get(s);
+
+                                                        if (to == HOPS_PLACE_NONE) continue;
+                                                        out[to] = fresh ? y[s * G] : out[to] + y[s * G];
+                                                      }
+                                                    });
       }
     }
+    return zero;
   }
   HOPS_LANES void operator()(size_t piece) const
   {
-    for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
-      const int last = HopsMin(G, m.ncells - c) - 1;
-
-      HopsLORZeroFirst(p, rows, c * m.nn, (c + last + 1) * m.nn);
-      if constexpr (MIXED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
-      else Cells(c, 0, (2u << last) - 1);
-      HopsLORLookAtLast<PlaceWords<DIM, MIXED>>(p, rows, c * m.nn, (c + last + 1) * m.nn);
-    }
+    HopsLORForGroups<PlaceWords<DIM, MIXED>>(p, rows, piece, G, m.ncells, m.nn, MIXED ? m.mask : NULL,
+                                             [&](int c, int mask, unsigned int on, bool inturn) {
+                                               return Cells(c, mask, on, inturn);
+                                             });
   }
 };
 
@@ -360,9 +354,9 @@ template <int DIM, bool MIXED, int G> struct HopsLORRowValues {
   HopsLORRows      rows;
   HopsLORPieces    p;
 
-  HOPS_LANES void operator()(size_t r) const
+  HOPS_LANES void operator()(size_t block) const
   {
-    HopsLORFinishRow<PlaceWords<DIM, MIXED>>(p, rows, m, r, [&](int lo, int hi) {
+    HopsLORFinishRows<PlaceWords<DIM, MIXED>>(p, rows, m, block, [&](size_t r, int lo, int hi) {
       for (int k = lo; k < hi; k++) {
         const int              at = rows.i[0][r];
         double                 x[Star<DIM, MIXED>::N];
@@ -430,7 +424,7 @@ template <class Back> struct HopsLORValueLaunches {
           return Back::Each("HopsLORCellValues", p.n, HopsLORCellValues<DIM, MIXED, typename Back::Team>{*m, *data, *rows, p});
         },
         [&](const HopsLORPieces &p) {
-          return Back::Each("HopsLORRowValues", rows->n, HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p});
+          return Back::Each("HopsLORRowValues", HopsLORBlocks(rows), HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p});
         }));
     }
     if (rows->anylong) PetscCall(Back::Each("HopsLORLongValues", rows->n, HopsLORLongValues<DIM, MIXED, G>{*m, *data, *rows}));
@@ -447,7 +441,7 @@ template <class Back> struct HopsLORValueLaunches {
 
       if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(Pieces(m, rows, &p));
-      PetscCall(HopsLORSetPieces<Back>(m->begin, m->entry, rows, m->perentry, HOPS_LANES_LOR_MAX, &p));
+      PetscCall((HopsLORSetPieces<Back, PlaceWords<DIM, MIXED>>(m->begin, m->entry, rows, m->nn, HOPS_LANES_LOR_MAX, &p)));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -185,7 +185,8 @@ HOPS_LANES double HopsCurlFlip(double x, int flip)
 
 template <bool COUPLED> struct HopsCurlWords {
   enum {
-    WORDS = HopsCurlStencil<COUPLED>::WORDS
+    PLACES = HopsCurlStencil<COUPLED>::N,
+    WORDS  = HopsCurlStencil<COUPLED>::WORDS
   };
   unsigned long long w[WORDS];
 

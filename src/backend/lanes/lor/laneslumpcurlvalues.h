@@ -220,43 +220,41 @@ template <bool COUPLED, class Team> struct HopsCurlCellValues {
   };
 
   /* Cells c + l of the group for each bit l of `on`; these have the same mask */
-  HOPS_LANES void Cells(int c, int mask, unsigned int on) const
+  HOPS_LANES bool Cells(int c, int mask, unsigned int on, bool inturn) const
   {
+    bool zero = false;
+
     for (int i = 0; i < m.ne; i++) {
       const size_t part = (m.n + m.ne - 1) / m.ne * G; /* of the numbers */
       V            x[N];
 
       HopsLORPrefetch(m.numbers + (size_t)(c + G) * m.n + i * part, part * sizeof(*m.numbers));
-      HopsLORPrefetchEntries(p, rows, (c + G) * m.ne, m.ne, G, HopsCurlWords<COUPLED>::WORDS, i);
+      HopsLORPrefetchEntries(p, rows, c * m.ne, m.ne, G, HopsCurlWords<COUPLED>::WORDS, N * 8, i);
       HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[i], mask), m.numbers + (size_t)c * m.n, x);
       for (unsigned int left = on; left; left &= left - 1) {
-        const int              l = HopsLowestBit(left), e = (c + l) * m.ne + i;
-        HopsCurlWords<COUPLED> word;
+        const int     l = HopsLowestBit(left);
+        const double *z = (const double *)x + l;
 
-        if (p.begin[e] == -1) continue;
-        double *const out = p.Row(rows, e);
+        zero |= HopsLORTake<HopsCurlWords<COUPLED>>(p, rows, (c + l) * m.ne + i, true, inturn,
+                                                    [&](const HopsCurlWords<COUPLED> &word, double *out, auto fresh) {
+                                                      HOPS_LOR_UNROLL
+                                                      for (int s = 0; s < N; s++) {
+                                                        double    y  = z[s * G];
+                                                        const int to = word.Get(s, &y);
 
-        word.Load(rows, e);
-        HOPS_LOR_UNROLL
-        for (int s = 0; s < N; s++) {
-          double    y  = ((const double *)x)[s * G + l];
-          const int to = word.Get(s, &y);
-
-          if (to != HOPS_CURL_NONE) out[to] += y;
-        }
+                                                        if (to != HOPS_CURL_NONE) out[to] = fresh ? y : out[to] + y;
+                                                      }
+                                                    });
       }
     }
+    return zero;
   }
   HOPS_LANES void operator()(size_t piece) const
   {
-    for (int c = (int)piece * p.each * G; c < HopsMin(((int)piece + 1) * p.each * G, m.ncells); c += G) {
-      const int last = HopsMin(G, m.ncells - c) - 1;
-
-      HopsLORZeroFirst(p, rows, c * m.ne, (c + last + 1) * m.ne);
-      if constexpr (COUPLED) HopsLORForMasks(m.mask, c, last, [&](int mask, unsigned int on) { Cells(c, mask, on); });
-      else Cells(c, 0, (2u << last) - 1);
-      HopsLORLookAtLast<HopsCurlWords<COUPLED>>(p, rows, c * m.ne, (c + last + 1) * m.ne);
-    }
+    HopsLORForGroups<HopsCurlWords<COUPLED>>(p, rows, piece, G, m.ncells, m.ne, COUPLED ? m.mask : NULL,
+                                             [&](int c, int mask, unsigned int on, bool inturn) {
+                                               return Cells(c, mask, on, inturn);
+                                             });
   }
 };
 
@@ -266,9 +264,9 @@ template <bool COUPLED, int G> struct HopsCurlRowValues {
   HopsLORRows   rows;
   HopsLORPieces p;
 
-  HOPS_LANES void operator()(size_t r) const
+  HOPS_LANES void operator()(size_t block) const
   {
-    HopsLORFinishRow<HopsCurlWords<COUPLED>>(p, rows, m, r, [&](int lo, int hi) {
+    HopsLORFinishRows<HopsCurlWords<COUPLED>>(p, rows, m, block, [&](size_t r, int lo, int hi) {
       if (IsLong(rows, (int)r, HopsCurlStencil<COUPLED>::MAX)) return;
       for (int k = lo; k < hi; k++) {
         const int              at = rows.i[0][r], e = m.entry[k], c = CellOf(e, m.perentry);

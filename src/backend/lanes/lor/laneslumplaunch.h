@@ -188,7 +188,7 @@ template <class Back> struct HopsLumpLaunches {
           Back::Each("HopsCurlPlaces", rows->n, HopsOnePlaces<HopsCurlOneCell<COUPLED>>{{*m}, *rows, HOPS_CURL_MAX(COUPLED)}));
       if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(CurlPieces<COUPLED>(m, rows, &p));
-      PetscCall(HopsLORSetPieces<Back>(m->begin, m->entry, rows, m->perentry, HOPS_CURL_MAX(COUPLED), &p));
+      PetscCall((HopsLORSetPieces<Back, HopsCurlWords<COUPLED>>(m->begin, m->entry, rows, m->ne, HOPS_CURL_MAX(COUPLED), &p)));
     } else if (rows->sorted || rows->i[1])
       PetscCall(Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -212,7 +212,7 @@ template <class Back> struct HopsLumpLaunches {
           return Back::Each("HopsCurlCellValues", p.n, HopsCurlCellValues<COUPLED, typename Back::Team>{*m, *rows, p});
         },
         [&](const HopsLORPieces &p) {
-          return Back::Each("HopsCurlRowValues", rows->n, HopsCurlRowValues<COUPLED, G>{*m, *rows, p});
+          return Back::Each("HopsCurlRowValues", HopsLORBlocks(rows), HopsCurlRowValues<COUPLED, G>{*m, *rows, p});
         }));
     } else PetscCall(Run("HopsCurlValues", rows, HopsCurlValues<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
     PetscFunctionReturn(PETSC_SUCCESS);
