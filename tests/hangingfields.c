@@ -5,8 +5,10 @@ static char help[] =
   -form elasticity : solved by -pc_type lor\n\
   -form general : no symmetry, first-order terms, boundary Jacobians\n\
   -form stokes : two fields\n\
+  -form drift : a first-order term that is zero; its low-order-refined matrix is compared with that without it\n\
   -petsc : PETSc's matrix is compared; else that of MatConvert()\n\
-  -refused : what is refused; -incomplete : blocks of incomplete fields are\n\n";
+  -lor : the low-order-refined matrix has the operator's values for linear functions\n\
+  -incomplete : blocks of incomplete fields are\n\n";
 
 #include "hangingtree.h"
 #include "hopsexpect.h"
@@ -17,9 +19,10 @@ typedef enum {
   LAPLACE,
   ELASTICITY,
   GENERAL,
-  STOKES
+  STOKES,
+  DRIFT
 } Form;
-static const char *const Forms[] = {"laplace", "elasticity", "general", "stokes", "Form", "", NULL};
+static const char *const Forms[] = {"laplace", "elasticity", "general", "stokes", "drift", "Form", "", NULL};
 
 #define POINT_JACOBIAN(name) \
   static void name(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], \
@@ -52,10 +55,12 @@ POINT_JACOBIAN(Elasticity)
     }
 }
 
+static PetscReal Slope = 1.0;
+
 /* no symmetry in anything; number k of a tensor */
 static PetscReal Entry(PetscInt k, const PetscReal x[])
 {
-  return PetscSinReal(1.0 + 1.7 * (PetscReal)k) + 0.3 * x[0] - 0.2 * x[1] * (k % 3);
+  return PetscSinReal(1.0 + 1.7 * (PetscReal)k) + Slope * (0.3 * x[0] - 0.2 * x[1] * (k % 3));
 }
 
 POINT_JACOBIAN(General0)
@@ -103,6 +108,8 @@ BOUNDARY_JACOBIAN(Boundary1)
   for (PetscInt k = 0; k < nc * nc * dim; ++k) g[k] = Entry(k + 7, origin) * n[k % dim];
 }
 
+POINT_JACOBIAN(None) {}
+
 POINT_JACOBIAN(Divergence)
 {
   for (PetscInt d = 0; d < dim; ++d) g[d * dim + d] = -1.0;
@@ -147,7 +154,7 @@ static PetscErrorCode SplitBoundary(DM dm, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, PetscBool flux)
+static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, PetscBool essential, PetscBool flux)
 {
   const PetscInt last = nc - 1;
   PetscInt       one = 1, two = 2, three = 3, bd;
@@ -157,8 +164,9 @@ static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, PetscBool flux)
 
   PetscFunctionBeginUser;
   PetscCall(DMGetLabel(dm, "sides", &sides));
-  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", sides, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
-  if (nc > 1)
+  if (essential)
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", sides, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  if (essential && nc > 1)
     PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", sides, 1, &two, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
   if (!flux) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDS(dm, &ds));
@@ -184,7 +192,7 @@ static PetscErrorCode AddFields(DM dm, PetscInt dim, PetscInt p, PetscInt nc, Fo
   PetscCall(PetscFEDestroy(&first));
   PetscCall(DMCreateDS(dm));
   PetscCall(DMGetDS(dm, &ds));
-  if (form == LAPLACE) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Laplace));
+  if (form == LAPLACE || form == DRIFT) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, form == DRIFT ? None : NULL, NULL, Laplace));
   if (form == ELASTICITY || form == STOKES) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Elasticity));
   if (form == GENERAL) PetscCall(PetscDSSetJacobian(ds, 0, 0, General0, General1, General2, General3));
   if (form == STOKES) {
@@ -365,24 +373,119 @@ static PetscErrorCode CompareBlocks(DM dm, Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Refused(DM dm, Mat A, Form form)
+static PetscErrorCode CreateLOR(Mat A, PetscInt entries, PC *pc, Mat *L)
 {
-  PC pc;
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCLOR));
+  PetscCall(PCLORSetCouple(*pc, PETSC_TRUE));
+  if (entries >= 0) PetscCall(PCLORSetConstraintEntries(*pc, entries));
+  PetscCall(PetscOptionsSetValue(NULL, "-lor_pc_type", "none"));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(PCSetUp(*pc));
+  PetscCall(PCLORGetMat(*pc, L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 1, or a coordinate */
+static PetscErrorCode Linear(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscInt d = *(PetscInt *)ctx;
+
+  u[0] = d < dim ? x[d] : 1.0;
+  return PETSC_SUCCESS;
+}
+
+/* Vertex quadrature is exact for linear functions and constant tensors where cells are affine, and hanging
+   nodes with all of their weights have the values of linear functions: for these, with no essential unknowns,
+   matrix and operator are one. Components lie side by side */
+static PetscErrorCode CompareLinear(DM dm, Mat A, PetscInt dim, PetscInt p, PetscInt nc)
+{
+  const PetscInt n    = nc * (dim + 1);
+  PetscReal      most = 0.0, off = 0.0;
+  DM             one;
+  HopsSpace      sp;
+  PC             pc;
+  Mat            L, S;
+  Vec            u, *x, y, z;
 
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(PCLORSetCouple(pc, PETSC_TRUE));
-  if (form == GENERAL) EXPECT("first-order terms in the matrix", PCSetUp(pc), "hanging nodes|-pc_lor_ignore convection");
-  else EXPECT("components that couple in the matrix", PCSetUp(pc), "hanging nodes|leave out -pc_lor_couple 1");
+  PetscCall(CreateLOR(A, 0, &pc, &L));
+  PetscCall(DMClone(dm, &one));
+  PetscCall(AddFields(one, dim, p, 1, LAPLACE));
+  PetscCall(HopsSpaceCreateFromDM(one, &sp));
+  PetscCall(MatCreatePA(sp, &S));
+  PetscCall(MatCreateVecs(S, &u, NULL));
+  PetscCall(MatCreateVecs(A, NULL, &y));
+  PetscCall(VecDuplicateVecs(y, n, &x));
+  PetscCall(VecDuplicate(y, &z));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt d = i / nc;
+
+    PetscCall(HopsSpaceInterpolate(sp, Linear, &d, u));
+    PetscCall(VecSetBlockSize(x[i], nc));
+    PetscCall(VecSet(x[i], 0.0));
+    PetscCall(VecStrideScatter(u, i % nc, x[i], INSERT_VALUES));
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscCall(MatMult(A, x[i], y));
+    PetscCall(MatMult(L, x[i], z));
+    for (PetscInt j = 0; j < n; ++j) {
+      PetscScalar a, l;
+
+      PetscCall(VecDot(y, x[j], &a));
+      PetscCall(VecDot(z, x[j], &l));
+      most = PetscMax(most, PetscAbsScalar(a));
+      off  = PetscMax(off, PetscAbsScalar(a - l));
+    }
+  }
+  if (!(most > 0.0 && off <= 1e-10 * most))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "of linear functions DIFFERS by %g of %g\n", (double)off, (double)most));
+  PetscCall(VecDestroyVecs(n, &x));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&S));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix of a form with a first-order term that is zero, and that of the form without it, which other
+   code makes */
+static PetscErrorCode CompareDrift(DM dm, Mat A, PetscInt dim, PetscInt p)
+{
+  DM        other;
+  HopsSpace sp;
+  Mat       S, L, M;
+  PC        pc, pcs;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(dm, &other));
+  PetscCall(AddFields(other, dim, p, 1, LAPLACE));
+  PetscCall(AddBoundaries(other, 1, PETSC_TRUE, PETSC_FALSE));
+  PetscCall(HopsSpaceCreateFromDM(other, &sp));
+  PetscCall(MatCreatePA(sp, &S));
+  PetscCall(MatPASetFromDS(S, other));
+  for (PetscInt entries = -1; entries < 2; ++entries) {
+    PetscCall(CreateLOR(A, entries, &pc, &L));
+    PetscCall(CreateLOR(S, entries, &pcs, &M));
+    PetscCall(Compare(L, M, PETSC_TRUE));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(PCDestroy(&pcs));
+  }
+  PetscCall(MatDestroy(&S));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   PetscInt  dim = 2, p = 2, n = 3, nc, form = GENERAL;
-  PetscBool petsc, refused;
+  PetscBool petsc, lor;
   DM        dm;
   SNES      snes;
   Vec       u, X;
@@ -396,21 +499,22 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &n, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-form", Forms, 4, &form, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-form", Forms, 5, &form, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-petsc", &petsc));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-refused", &refused));
-  nc = form == GENERAL ? 2 : dim;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-lor", &lor));
+  nc = form == GENERAL ? 2 : (form == DRIFT ? 1 : dim);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(CreateMesh(dim, n, &dm));
   PetscCall(SplitBoundary(dm, dim));
   PetscCall(AddFields(dm, dim, p, nc, (Form)form));
-  if (form != LAPLACE) PetscCall(AddBoundaries(dm, nc, form == GENERAL ? PETSC_TRUE : PETSC_FALSE));
+  if (form != LAPLACE) PetscCall(AddBoundaries(dm, nc, lor ? PETSC_FALSE : PETSC_TRUE, form == GENERAL ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(DMCreateLocalVector(dm, &X)); /* cells see what they have: PETSc's constraints know its own trees alone */
-  PetscCall(VecSetRandom(X, NULL));
+  if (lor) Slope = 0.0;
+  else PetscCall(VecSetRandom(X, NULL));
   PetscCall(VecRealPart(X));
   if (petsc) { /* before hops has the DM */
     PetscCall(DMCreateMatrix(dm, &B));
@@ -424,17 +528,14 @@ int main(int argc, char **argv)
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(DMSNESGetJacobianLocal(dm, &jacobian, &ctx));
   PetscCall((*jacobian)(dm, X, A, A, ctx));
-  if (refused) {
-    PetscCall(Refused(dm, A, (Form)form));
-    PetscCall(PetscFinalize());
-    return 0;
-  }
   if (!petsc) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(Compare(A, B, PETSC_TRUE));
   if (form == STOKES) PetscCall(CompareBlocks(dm, A, B));
   if (form == LAPLACE) PetscCall(CompareScalar(dm, A, dim, p, nc));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: compared\n", Forms[form]));
-  if (form == ELASTICITY) PetscCall(Solve(A));
+  if (lor) PetscCall(CompareLinear(dm, A, dim, p, nc));
+  if (form == DRIFT) PetscCall(CompareDrift(dm, A, dim, p));
+  if (form == ELASTICITY && !lor) PetscCall(Solve(A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&X));
@@ -535,16 +636,38 @@ int main(int argc, char **argv)
       suffix: elasticity_3d_high
       args: -dim 3 -roots 2,2,2 -finest 2 -part 0.3 -order 4 -iterations 45
 
+    test:
+      suffix: elasticity_coupled
+      nsize: {{1 3}}
+      args: -dim 2 -roots 3,2 -finest 3 -part 0.5 -order {{2 4}} -pc_lor_couple 1 -iterations 35
+
   testset:
-    args: -turn -dim 2 -refine 4 -order 2 -refused -malloc_dump 0
+    args: -turn -lor -roots 2,2,2 -finest 3
+    output_file: output/hangingfields_general.out
 
     test:
-      suffix: refused
-      args: -form elasticity
+      suffix: lor_2d
+      nsize: {{1 3}}
+      args: -form general -dim 2 -part 0.5 -order {{2 3 6}} -components {{1 3}}
 
     test:
-      suffix: refused_convection
-      args: -form general
+      suffix: lor_3d
+      nsize: {{1 2}}
+      args: -form general -dim 3 -part 0.2 -finest 2 -order {{2 3}}
+
+  testset:
+    args: -turn -form drift -roots 2,2,2 -finest 3
+    output_file: output/hangingfields_drift.out
+
+    test:
+      suffix: drift_2d
+      nsize: {{1 3}}
+      args: -dim 2 -part 0.5 -order {{1 2 5}}
+
+    test:
+      suffix: drift_3d
+      nsize: {{1 2}}
+      args: -dim 3 -part 0.2 -finest 2 -order {{1 3}}
 
   test:
     suffix: incomplete

@@ -19,11 +19,14 @@ struct _HopsLORBlock {
   PetscReal   *vals;    /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
   PetscScalar *scalars; /* the first two as the matrix has them */
   PetscReal   *rvals;   /* [nr][nc^2] */
-  PetscInt    *rrow;    /* [nr] owned node of each received block */
-  MPI_Datatype unit;
-  PetscBool    upwind; /* one-sided differences for first-order terms of the cells */
-  Mat          mat;
-  Vec          x, y; /* inner vectors */
+  /* where nodes hang: a cell's entries before these are eliminated, [nodes][nentries][nc^2], and after */
+  PetscReal       *stencil;
+  HopsLORCondensed condensed;
+  PetscInt        *rrow; /* [nr] owned node of each received block */
+  MPI_Datatype     unit;
+  PetscBool        upwind; /* one-sided differences for first-order terms of the cells */
+  Mat              mat;
+  Vec              x, y; /* inner vectors */
 
   /* where components do not couple */
   HopsForm      *part;      /* [nc] each one's own form */

@@ -92,6 +92,18 @@ struct _HopsLORAssembler {
   PetscInt          constraintentries; /* of a hanging node's row; 0: all. Set before there is a pattern */
 };
 
+/* The n entries of a cell's matrix between nodes that do not hang, in the order of its cellplace[]: nodes of
+   the row and of the column, values. All zero at first; PetscFree4() of v, row, col, work */
+typedef struct {
+  int        n, *row, *col;
+  PetscReal *v, *work;
+} HopsLORCondensed;
+
+/* src/backend/host/lor/hostlorhang.c, of the host's in H1: that matrix of a cell with hanging nodes, from A
+   by the stencils of its nodes, of n numbers an entry; no entries where no node hangs */
+PETSC_INTERN PetscErrorCode HopsHostLORCondense(HopsLORAssembler, PetscInt cell, PetscInt n, const PetscReal A[],
+                                                HopsLORCondensed *);
+
 /* --------------------------------- matrices of the lattice's topology --------------------------------- */
 
 /*

@@ -36,6 +36,8 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(HopsNodesDestroy(&b->nodes));
   PetscCall(PetscFree(b->rvals));
   PetscCall(PetscFree(b->rrow));
+  PetscCall(PetscFree(b->stencil));
+  PetscCall(PetscFree4(b->condensed.v, b->condensed.row, b->condensed.col, b->condensed.work));
   if (b->unit != MPI_DATATYPE_NULL) PetscCallMPI(MPI_Type_free(&b->unit));
   PetscCall(PetscFree(b));
   *block = NULL;
@@ -130,7 +132,7 @@ static PetscErrorCode HopsLORBlockCreateMat(HopsLORBlock *b)
 
 /* The matrix of components that couple, without values: on the host, with a pattern that does not depend on
    them */
-static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
+static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b, PetscInt entries)
 {
   HopsSpace      sp   = b->nodes->space;
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
@@ -149,6 +151,7 @@ static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
   b->mixed = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsSpaceBringMesh(sp)); /* this matrix is the process's wherever the space is */
   PetscCall(HopsLORCreate(sp, &HopsBackendHost, &b->lor));
+  b->lor.constraintentries = b->lor.kernel->constraintentries = entries;
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   /* components couple across directions even on axis-aligned cells */
   if (b->mixed) PetscCall((*b->lor.kernel->ops->CompareMasks)(b->lor.kernel, NULL, PETSC_TRUE, &covered, &coupled));
@@ -184,7 +187,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
   b->upwind   = upwind;
   b->couple   = couple;
   HopsFormGetFunctions(form, HOPS_CELLS, b->has);
-  if (couple) PetscCall(HopsLORBlockSymbolic(b));
+  if (couple) PetscCall(HopsLORBlockSymbolic(b, entries));
   else PetscCall(HopsLORBlockSetUpApart(b, droptol, entries));
   *block = b;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -286,11 +289,36 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
   PetscInt        base = v;
   PetscReal       w[36];
 
-  if (row >= nfree || col >= nfree) return;
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
+  if (b->stencil && b->lor.space->hang[cell]) {
+    for (PetscInt k = 0; k < nc2; ++k) b->stencil[(base * s->nentries + slot->entry) * nc2 + k] += f * g[k];
+    return;
+  }
+  if (row >= nfree || col >= nfree) return;
   for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
   HopsLORBlockAdd(b, row, b->lor.rows.cellplace[b->lor.rows.cellstart[cell] + base * s->nentries + slot->entry],
                   b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, w);
+}
+
+/* What a cell with hanging nodes has in its stencil goes to the nodes of its parents */
+static PetscErrorCode HopsStarFlush(HopsLORBlock *b, const HopsStar *s, PetscInt cell)
+{
+  HopsLOR          *lor   = &b->lor;
+  HopsLORCondensed *c     = &b->condensed;
+  const int        *restr = lor->space->restr + cell * s->np, *place = lor->rows.cellplace + lor->rows.cellstart[cell];
+  const PetscInt    nc2 = b->nc * b->nc, nfree = lor->space->nT + lor->space->nG;
+
+  PetscFunctionBegin;
+  if (!b->stencil || !lor->space->hang[cell]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostLORCondense(lor->kernel, cell, nc2, b->stencil, c));
+  for (int e = 0; e < c->n; ++e) {
+    const PetscInt row = restr[c->row[e]], col = restr[c->col[e]];
+
+    if (row < nfree && col < nfree)
+      HopsLORBlockAdd(b, row, place[e], b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, c->v + e * nc2);
+  }
+  PetscCall(PetscArrayzero(b->stencil, s->np * s->nentries * nc2));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* g0 and g3 are their own transposes, and g2 is that of g1 */
@@ -493,6 +521,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
         if (b->sym) b->sym = HopsTensorsSymmetric(b->nc, dim, p);
         HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb[b->jacobian->field].node[t->faces[f] * nq + q], Ji, ds[q], p);
       }
+      PetscCall(HopsStarFlush(b, s, t->cells[f]));
     }
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   }
@@ -529,6 +558,7 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
     if (b->has[k]) PetscCall(PetscMalloc1(chunk * np * size[k], &g[k]));
   }
   PetscCall(PetscArrayzero(b->vals, nc2 * (nd + no + lor->ng)));
+  if (sp->hanging && !b->stencil) PetscCall(PetscCalloc1(np * star->nentries * nc2, &b->stencil));
   b->sym = PETSC_TRUE;
   for (PetscInt c = 0; c < sp->ncells; c += chunk) {
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
@@ -536,7 +566,7 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
     PetscCall(HopsSpaceGetPoints(sp, &inner, c, n, x, J));
     PetscCall(HopsJacobianEvaluate(b->jacobian, sp, c, n, &lor->inner, x, J, g));
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, NULL, J));
-    for (PetscInt e = 0; e < n; ++e)
+    for (PetscInt e = 0; e < n; ++e) {
       for (PetscInt v = 0; v < np; ++v) {
         const PetscInt   q = e * np + v;
         const PetscReal *t[4];
@@ -548,6 +578,8 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
         if (b->sym) b->sym = HopsTensorsSymmetric(nc, dim, t);
         HopsLORBlockNode(b, star, c + e, v, Ji, det, t);
       }
+      PetscCall(HopsStarFlush(b, star, c + e));
+    }
   }
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   PetscCall(PetscFree2(x, J));

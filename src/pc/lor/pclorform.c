@@ -124,13 +124,13 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do components couple in the matrix? They do not on a device, which has no matrix of blocks, nor where nodes
-   hang, which its entries do not know */
+/* Do components couple in the matrix? Unless they are told to, they do not on a device, which has no matrix
+   of blocks, nor where nodes hang: rows are long there */
 static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsNodes nodes, PetscBool *couple)
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
-  const PetscBool host = nodes->space->backend->host, hanging = nodes->space->hanging;
-  const char     *why = NULL;
+  const PetscBool host = nodes->space->backend->host;
+  const char     *why  = NULL;
   PetscBool       has[4], bd[4];
 
   PetscFunctionBegin;
@@ -138,12 +138,7 @@ static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsN
   HopsFormGetFunctions(form, HOPS_BOUNDARY, bd);
   if (has[1] || has[2]) why = "first-order terms (-pc_lor_ignore convection leaves them out)";
   else if (bd[1] || bd[2] || bd[3]) why = "boundary Jacobians with derivatives (-pc_lor_ignore boundary leaves them out)";
-  *couple = (nodes->nc == 1 || why || host) && !hanging ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(!hanging || !why, comm, PETSC_ERR_SUP, "The low-order-refined matrix of a mesh with hanging nodes does not take %s",
-             why);
-  PetscCheck(!hanging || !lor->coupleset || !lor->couple, comm, PETSC_ERR_SUP,
-             "The low-order-refined matrix of a mesh with hanging nodes has no couplings between components: leave out "
-             "-pc_lor_couple 1");
+  *couple = nodes->nc == 1 || why || (host && !nodes->space->hanging) ? PETSC_TRUE : PETSC_FALSE;
   if (lor->coupleset && nodes->nc > 1) {
     *couple = lor->couple;
     PetscCheck(*couple || !why, comm, PETSC_ERR_SUP,
@@ -164,8 +159,8 @@ static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
-  *keeps = couple == lor->block->couple &&
-               (couple || (lor->block->lor.droptol == lor->droptol && lor->block->lor.constraintentries == lor->constraintentries))
+  *keeps = couple == lor->block->couple && lor->block->lor.constraintentries == lor->constraintentries &&
+               (couple || lor->block->lor.droptol == lor->droptol)
              ? PETSC_TRUE
              : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -241,8 +241,8 @@ PetscErrorCode PCLORSetConstraintEntries(PC pc, PetscInt n)
   First-order terms and boundary Jacobians with derivatives stay with the couplings: `PETSC_FALSE` is an error
   with them, and the default on a device is to keep them then. A field of one component has no couplings.
 
-  On a mesh with hanging nodes there are none: `PETSC_TRUE`, first-order terms, boundary Jacobians with
-  derivatives and nonsymmetric tensors are errors.
+  On a mesh with hanging nodes the default is as on a device: rows near them are long, by the number of
+  weights that `PCLORSetConstraintEntries()` keeps, and couplings multiply them by the components.
 
 .seealso: `PCLOR`, `PCLORSetDropTolerance()`, `PCLORGetMat()`
 @*/

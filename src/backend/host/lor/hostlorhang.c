@@ -137,18 +137,28 @@ PetscErrorCode HopsHostLORHangCell(HopsLORKernel k, HopsHostLORHang *h, const Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of A before J, and the most that A J and J^T A J have of all kinds of cells */
+static void Sizes(const struct _HopsLORKernel *k, size_t *nstencil, int *most, int *entries)
+{
+  *nstencil = (size_t)k->nn * (1 + 2 * k->dim + 4 * (k->dim == 3 ? 3 : 1));
+  *most = *entries = 0;
+  for (int m = 0; m < 8 && k->family != HOPS_H1; m++) *nstencil = (size_t)PetscMax(m ? (int)*nstencil : 0, k->cell[m].n);
+  for (int m = 8; m < k->nkinds; m++) {
+    if (!k->cell[m].row) continue;
+    *most    = PetscMax(*most, k->cell[m].start[k->space->ne]);
+    *entries = PetscMax(*entries, k->cell[m].n);
+  }
+}
+
 PetscErrorCode HopsHostLORHangScratch(HopsLORKernel k)
 {
-  int most = 0;
+  int most, entries;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(k->hung));
   PetscCall(PetscFree(k->identity));
-  k->nstencil = (size_t)k->nn * (1 + 2 * k->dim + 4 * (k->dim == 3 ? 3 : 1));
-  for (int m = 0; m < 8 && k->family != HOPS_H1; m++) k->nstencil = (size_t)PetscMax(m ? (int)k->nstencil : 0, k->cell[m].n);
-  for (int m = 8; m < k->nkinds; m++)
-    if (k->cell[m].row) most = PetscMax(most, k->cell[m].start[k->space->ne]);
-  k->nhung = HopsHostAligned(k->W * k->nstencil + (size_t)k->space->ne + most);
+  Sizes(k, &k->nstencil, &most, &entries);
+  k->nhung = HopsHostAligned(k->W * k->nstencil + (size_t)k->space->ne + most + entries);
   PetscCall(PetscCalloc1(k->nhung * k->T, &k->hung));
   PetscCall(PetscMalloc1(k->W * k->nstencil, &k->identity));
   for (size_t i = 0; i < k->W * k->nstencil; i++) k->identity[i] = (int)i;
@@ -162,12 +172,56 @@ static void AddTo(const struct _HopsLORKernel *k, double vals[], int place, doub
   else *HopsHostLORTarget(k, vals, -1 - place) -= v;
 }
 
+/* out <- J^T A J of a cell, by its list of entries, of n numbers each; A = s, by that of cells without
+   hanging nodes. work: a row, and A J */
+static inline void Condense(const HopsHostLORCell *p, const HopsHostLORCell *plain, const HopsHostLORHang *h, int nn, int n,
+                            const double s[], double work[], double out[])
+{
+  double *acc = work, *T = work + nn * n;
+
+  for (int v = 0; v < nn; v++) { /* T = A J */
+    const HopsHostLORRow *row = &plain->row[v];
+
+    if (p->same[v]) continue; /* nobody else needs it */
+    for (int j = p->start[v]; j < p->start[v + 1]; j++)
+      for (int q = 0; q < n; q++) acc[p->col[j] * n + q] = 0;
+    for (int i = 0; i < row->n; i++) {
+      const double *a = s + (row->base + row->slot[i]) * n;
+      const int     u = v + row->col[i];
+
+      for (int j = h->start[u]; j < h->start[u + 1]; j++)
+        for (int q = 0; q < n; q++) acc[h->col[j] * n + q] += a[q] * h->w[j];
+    }
+    for (int j = p->start[v]; j < p->start[v + 1]; j++)
+      for (int q = 0; q < n; q++) T[j * n + q] = acc[p->col[j] * n + q];
+  }
+  for (int r = 0; r < nn; r++) { /* J^T T */
+    const HopsHostLORRow *row = &p->row[r], *old = &plain->row[r];
+
+    if (p->same[r]) {
+      for (int i = 0; i < row->n; i++)
+        for (int q = 0; q < n; q++) out[row->slot[i] * n + q] = s[(old->base + old->slot[i]) * n + q];
+      continue;
+    }
+    for (int i = 0; i < row->n; i++)
+      for (int q = 0; q < n; q++) acc[(r + row->col[i]) * n + q] = 0;
+    for (int j = h->tstart[r]; j < h->tstart[r + 1]; j++) {
+      const int    v = h->tcol[j];
+      const double a = h->tw[j];
+
+      for (int t = p->start[v]; t < p->start[v + 1]; t++)
+        for (int q = 0; q < n; q++) acc[p->col[t] * n + q] += a * T[t * n + q];
+    }
+    for (int i = 0; i < row->n; i++)
+      for (int q = 0; q < n; q++) out[row->slot[i] * n + q] = acc[(r + row->col[i]) * n + q];
+  }
+}
+
 void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double s[], double vals[])
 {
   const HopsHostLORCell *p = &k->cell[k->mask[c]], *plain = &k->cell[k->mask[c] % 8];
-  const HopsHostLORHang *h     = &k->hang[k->mask[c] / 8];
   const int             *place = k->place + k->start[c], nn = (int)k->space->ne;
-  double                *acc = k->hung + k->W * k->nstencil, *T = acc + nn;
+  double                *work = k->hung + k->W * k->nstencil, *out = work + (k->nhung - k->W * k->nstencil) - p->n;
 
   if (p == plain) {
     for (int v = 0; v < nn; v++)
@@ -178,33 +232,31 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
       }
     return;
   }
-  for (int v = 0; v < nn; v++) { /* T = A J */
-    const HopsHostLORRow *row = &plain->row[v];
+  Condense(p, plain, &k->hang[k->mask[c] / 8], nn, 1, s, work, out);
+  for (int e = 0; e < p->n; e++) AddTo(k, vals, place[e], out[e]);
+}
 
-    if (p->same[v]) continue; /* nobody else needs it */
-    for (int j = p->start[v]; j < p->start[v + 1]; j++) acc[p->col[j]] = 0;
-    for (int i = 0; i < row->n; i++) {
-      const double a = s[row->base + row->slot[i]];
-      const int    u = v + row->col[i];
+PetscErrorCode HopsHostLORCondense(HopsLORAssembler lor, PetscInt c, PetscInt n, const PetscReal A[], HopsLORCondensed *to)
+{
+  HopsLORKernel          k = (HopsLORKernel)lor;
+  const HopsHostLORCell *p = &k->cell[k->mask[c]], *plain = &k->cell[k->mask[c] % 8];
+  const int              nn = (int)k->space->ne;
+  size_t                 nstencil;
+  int                    most, entries;
 
-      for (int j = h->start[u]; j < h->start[u + 1]; j++) acc[h->col[j]] += a * h->w[j];
-    }
-    for (int j = p->start[v]; j < p->start[v + 1]; j++) T[j] = acc[p->col[j]];
+  PetscFunctionBegin;
+  to->n = 0;
+  if (p == plain) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!to->v) {
+    Sizes(k, &nstencil, &most, &entries);
+    PetscCall(PetscMalloc4(entries * n, &to->v, entries, &to->row, entries, &to->col, (nn + most) * n, &to->work));
   }
-  for (int r = 0; r < nn; r++) { /* J^T T */
-    const HopsHostLORRow *row = &p->row[r], *old = &plain->row[r];
-
-    if (p->same[r]) {
-      for (int i = 0; i < row->n; i++) AddTo(k, vals, place[row->slot[i]], s[old->base + old->slot[i]]);
-      continue;
+  Condense(p, plain, &k->hang[k->mask[c] / 8], nn, (int)n, A, to->work, to->v);
+  for (int r = 0; r < nn; r++)
+    for (int i = 0; i < p->row[r].n; i++) {
+      to->row[p->row[r].slot[i]] = r;
+      to->col[p->row[r].slot[i]] = r + p->row[r].col[i];
     }
-    for (int i = 0; i < row->n; i++) acc[r + row->col[i]] = 0;
-    for (int j = h->tstart[r]; j < h->tstart[r + 1]; j++) {
-      const int    v = h->tcol[j];
-      const double a = h->tw[j];
-
-      for (int t = p->start[v]; t < p->start[v + 1]; t++) acc[p->col[t]] += a * T[t];
-    }
-    for (int i = 0; i < row->n; i++) AddTo(k, vals, place[row->slot[i]], acc[r + row->col[i]]);
-  }
+  to->n = p->n;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
