@@ -5,7 +5,8 @@ static char help[] =
   -form elasticity : solved by -pc_type lor\n\
   -form general : no symmetry, first-order terms, boundary Jacobians\n\
   -form stokes : two fields\n\
-  -form drift : a first-order term that is zero; its low-order-refined matrix is compared with that without it\n\
+  -form drift : with a first-order term; where that is zero the low-order-refined matrix is that without it\n\
+  -wind <w> : else the system is solved\n\
   -petsc : PETSc's matrix is compared; else that of MatConvert()\n\
   -lor : the low-order-refined matrix has the operator's values for linear functions\n\
   -incomplete : blocks of incomplete fields are\n\n";
@@ -108,7 +109,12 @@ BOUNDARY_JACOBIAN(Boundary1)
   for (PetscInt k = 0; k < nc * nc * dim; ++k) g[k] = Entry(k + 7, origin) * n[k % dim];
 }
 
-POINT_JACOBIAN(None) {}
+static PetscReal Wind = 0.0;
+
+POINT_JACOBIAN(Drift)
+{
+  for (PetscInt d = 0; d < dim; ++d) g[d] = Wind * (PetscReal)(d + 1);
+}
 
 POINT_JACOBIAN(Divergence)
 {
@@ -192,7 +198,7 @@ static PetscErrorCode AddFields(DM dm, PetscInt dim, PetscInt p, PetscInt nc, Fo
   PetscCall(PetscFEDestroy(&first));
   PetscCall(DMCreateDS(dm));
   PetscCall(DMGetDS(dm, &ds));
-  if (form == LAPLACE || form == DRIFT) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, form == DRIFT ? None : NULL, NULL, Laplace));
+  if (form == LAPLACE || form == DRIFT) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, form == DRIFT ? Drift : NULL, NULL, Laplace));
   if (form == ELASTICITY || form == STOKES) PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Elasticity));
   if (form == GENERAL) PetscCall(PetscDSSetJacobian(ds, 0, 0, General0, General1, General2, General3));
   if (form == STOKES) {
@@ -502,6 +508,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-form", Forms, 5, &form, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-petsc", &petsc));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-lor", &lor));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-wind", &Wind, NULL));
   nc = form == GENERAL ? 2 : (form == DRIFT ? 1 : dim);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(CreateMesh(dim, n, &dm));
@@ -534,8 +541,8 @@ int main(int argc, char **argv)
   if (form == LAPLACE) PetscCall(CompareScalar(dm, A, dim, p, nc));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: compared\n", Forms[form]));
   if (lor) PetscCall(CompareLinear(dm, A, dim, p, nc));
-  if (form == DRIFT) PetscCall(CompareDrift(dm, A, dim, p));
-  if (form == ELASTICITY && !lor) PetscCall(Solve(A));
+  if (form == DRIFT && Wind == 0.0) PetscCall(CompareDrift(dm, A, dim, p));
+  if ((form == ELASTICITY && !lor) || (form == DRIFT && Wind != 0.0)) PetscCall(Solve(A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&X));
@@ -668,6 +675,13 @@ int main(int argc, char **argv)
       suffix: drift_3d
       nsize: {{1 2}}
       args: -dim 3 -part 0.2 -finest 2 -order {{1 3}}
+
+    test:
+      suffix: drift_solved
+      nsize: {{1 3}}
+      requires: hypre
+      args: -dim 2 -roots 3,2 -part 0.5 -order {{2 4}} -wind 10 -ksp_type gmres -iterations 18
+      output_file: output/hangingfields_drift_solved.out
 
   test:
     suffix: incomplete
