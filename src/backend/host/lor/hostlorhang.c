@@ -158,7 +158,7 @@ PetscErrorCode HopsHostLORHangScratch(HopsLORKernel k)
   PetscCall(PetscFree(k->hung));
   PetscCall(PetscFree(k->identity));
   Sizes(k, &k->nstencil, &most, &entries);
-  k->nhung = HopsHostAligned(k->W * k->nstencil + (size_t)k->space->ne + most + entries);
+  k->nhung = HopsHostAligned(k->W * k->nstencil + (size_t)k->space->ne + most);
   PetscCall(PetscCalloc1(k->nhung * k->T, &k->hung));
   PetscCall(PetscMalloc1(k->W * k->nstencil, &k->identity));
   for (size_t i = 0; i < k->W * k->nstencil; i++) k->identity[i] = (int)i;
@@ -172,12 +172,22 @@ static void AddTo(const struct _HopsLORKernel *k, double vals[], int place, doub
   else *HopsHostLORTarget(k, vals, -1 - place) -= v;
 }
 
-/* out <- J^T A J of a cell, by its list of entries, of n numbers each; A = s, by that of cells without
-   hanging nodes. work: a row, and A J */
-static inline void Condense(const HopsHostLORCell *p, const HopsHostLORCell *plain, const HopsHostLORHang *h, int nn, int n,
-                            const double s[], double work[], double out[])
+static inline void Put(const struct _HopsLORKernel *k, int add, const int place[], double out[], int i, double v)
 {
-  double *acc = work, *T = work + nn * n;
+  if (add) AddTo(k, out, place[i], v);
+  else out[i] = v;
+}
+
+/* J^T A J of a cell, by its list of entries, of n numbers each: to out[], or added to the places of out[];
+   A = s, by the list of cells without hanging nodes. work: a row, and A J. Inline, so that each use has its
+   own */
+static inline __attribute__((always_inline)) void Condense(const struct _HopsLORKernel *k, const HopsHostLORCell *p,
+                                                           const HopsHostLORCell *plain, const HopsHostLORHang *h, int n,
+                                                           const double s[], int add, const int place[], double work[],
+                                                           double out[])
+{
+  const int nn  = (int)k->space->ne;
+  double   *acc = work, *T = work + nn * n;
 
   for (int v = 0; v < nn; v++) { /* T = A J */
     const HopsHostLORRow *row = &plain->row[v];
@@ -200,7 +210,7 @@ static inline void Condense(const HopsHostLORCell *p, const HopsHostLORCell *pla
 
     if (p->same[r]) {
       for (int i = 0; i < row->n; i++)
-        for (int q = 0; q < n; q++) out[row->slot[i] * n + q] = s[(old->base + old->slot[i]) * n + q];
+        for (int q = 0; q < n; q++) Put(k, add, place, out, row->slot[i] * n + q, s[(old->base + old->slot[i]) * n + q]);
       continue;
     }
     for (int i = 0; i < row->n; i++)
@@ -213,7 +223,7 @@ static inline void Condense(const HopsHostLORCell *p, const HopsHostLORCell *pla
         for (int q = 0; q < n; q++) acc[p->col[t] * n + q] += a * T[t * n + q];
     }
     for (int i = 0; i < row->n; i++)
-      for (int q = 0; q < n; q++) out[row->slot[i] * n + q] = acc[(r + row->col[i]) * n + q];
+      for (int q = 0; q < n; q++) Put(k, add, place, out, row->slot[i] * n + q, acc[(r + row->col[i]) * n + q]);
   }
 }
 
@@ -221,7 +231,6 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
 {
   const HopsHostLORCell *p = &k->cell[k->mask[c]], *plain = &k->cell[k->mask[c] % 8];
   const int             *place = k->place + k->start[c], nn = (int)k->space->ne;
-  double                *work = k->hung + k->W * k->nstencil, *out = work + (k->nhung - k->W * k->nstencil) - p->n;
 
   if (p == plain) {
     for (int v = 0; v < nn; v++)
@@ -232,8 +241,7 @@ void HopsHostLORHangAdd(const struct _HopsLORKernel *k, PetscInt c, const double
       }
     return;
   }
-  Condense(p, plain, &k->hang[k->mask[c] / 8], nn, 1, s, work, out);
-  for (int e = 0; e < p->n; e++) AddTo(k, vals, place[e], out[e]);
+  Condense(k, p, plain, &k->hang[k->mask[c] / 8], 1, s, 1, place, k->hung + k->W * k->nstencil, vals);
 }
 
 PetscErrorCode HopsHostLORCondense(HopsLORAssembler lor, PetscInt c, PetscInt n, const PetscReal A[], HopsLORCondensed *to)
@@ -251,7 +259,7 @@ PetscErrorCode HopsHostLORCondense(HopsLORAssembler lor, PetscInt c, PetscInt n,
     Sizes(k, &nstencil, &most, &entries);
     PetscCall(PetscMalloc4(entries * n, &to->v, entries, &to->row, entries, &to->col, (nn + most) * n, &to->work));
   }
-  Condense(p, plain, &k->hang[k->mask[c] / 8], nn, (int)n, A, to->work, to->v);
+  Condense(k, p, plain, &k->hang[k->mask[c] / 8], (int)n, A, 0, NULL, to->work, to->v);
   for (int r = 0; r < nn; r++)
     for (int i = 0; i < p->row[r].n; i++) {
       to->row[p->row[r].slot[i]] = r;
