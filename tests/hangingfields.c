@@ -662,6 +662,11 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       args: -form general -dim 3 -part 0.2 -finest 2 -order {{2 3}}
 
+    test:
+      suffix: lor_backends
+      nsize: {{1 3}}
+      args: -form general -dim {{2 3}} -part 0.2 -finest 2 -order 2 -backends host,base
+
   testset:
     args: -turn -form drift -roots 2,2,2 -finest 3
     output_file: output/hangingfields_drift.out
