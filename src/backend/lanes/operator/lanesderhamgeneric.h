@@ -236,9 +236,8 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
   const int                    dim = k.dim, nq = HopsLanesPower(k.Q, dim);
   int                          outer = 1;
 
-  for (int q = team.lane(); q < nq; q += team.size()) {
+  for (int q = team.lane(); q < nq; q += team.size())
     v[HopsDerhamTurned(t.points[c], t.byQ, t.byQ, q)] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q));
-  }
   team.Sync();
   for (int j = 0; j < dim - after; j++) {
     const int     x = t.turn[c][j], open = t.s.l.open[c][x] ? 1 : 0, kind = kinds >> 2 * x & 3;
