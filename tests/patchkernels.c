@@ -167,13 +167,23 @@ static PetscErrorCode Reference(const HopsLanesPatchInput *in, int color, HopsPa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Three patches of each colour: a cube of size n, a brick near it, and a dense one where that is small */
+/* MIXED: three patches of each colour, a cube of size n, a brick near it, a dense one where that is small.
+   CUBES: as many cubes of one colour, more than a host's group; SAME: all have the same factors; EVEN:
+   modes are even or odd */
+enum {
+  MIXED = 0,
+  CUBES = 1,
+  SAME  = 2,
+  EVEN  = 4
+};
+
 typedef struct {
   HopsLanesPatchInput in;
+  int                 shapes;
   PetscInt            start[3 * NCOLORS + 1], dense[3 * NCOLORS], foffset[4];
   int                 size[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
   PetscReal           scale[3 * NCOLORS][5], *values, *inv;
-  unsigned char      *dist;
+  unsigned char      *dist, feven[4];
 } Patches;
 
 /* Sizes of the patches, and of what they share */
@@ -190,12 +200,12 @@ static PetscErrorCode CreateShapes(Patches *pt, PetscInt size, PetscRandom rand,
     *nvalues += pt->fsize[f] * (pt->fsize[f] + 1);
   }
   for (int p = 0; p < in->n; ++p) {
-    const int kind  = p / NCOLORS;
+    const int kind = pt->shapes ? 0 : p / NCOLORS, turn = pt->shapes & SAME ? 0 : p;
     PetscInt  total = 1;
 
-    pt->color[p] = p % NCOLORS;
+    pt->color[p] = p % (int)in->ncolors;
     for (int d = 0; d < 3; ++d) {
-      pt->factor[p][d] = kind == 1 ? 2 + (d + p) % 2 : (d + p) % 2;
+      pt->factor[p][d] = kind == 1 ? 2 + (d + turn) % 2 : (d + turn) % 2;
       pt->size[p][d]   = d < in->dim ? (kind == 2 ? (int)PetscMin(size, 6) : pt->fsize[pt->factor[p][d]]) : 1;
       total *= pt->size[p][d];
     }
@@ -213,17 +223,18 @@ static PetscErrorCode CreateShapes(Patches *pt, PetscInt size, PetscRandom rand,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
+/* Patches of a colour share no unknown, those of different ones do, and those of an only one; some entries
+   stand for nothing */
 static PetscErrorCode CreateEntries(Patches *pt, PetscRandom rand)
 {
   PetscReal v;
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < NP; ++i) pt->level[i] = 9;
-  for (int c = 0; c < NCOLORS; ++c) {
+  for (int c = 0; c < pt->in.ncolors; ++c) {
     PetscInt next = c;
 
-    for (int p = 0; p < pt->in.n; ++p)
+    for (int p = 0; p < pt->in.n; next = pt->shapes ? p : next, ++p)
       for (PetscInt e = pt->start[p]; e < pt->start[p + 1] && pt->color[p] == c; ++e) {
         PetscCall(PetscRandomGetValueReal(rand, &v));
         pt->idx[e]            = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
@@ -234,14 +245,26 @@ static PetscErrorCode CreateEntries(Patches *pt, PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool single, PetscRandom rand, Patches *pt)
+/* Even modes, then odd ones */
+static void MakeEven(PetscInt n, PetscReal S[])
+{
+  for (PetscInt i = 0; i < (n + 1) / 2; ++i)
+    for (PetscInt m = 0; m < n; ++m) {
+      if (m >= (n + 1) / 2 && 2 * i == n - 1) S[i * n + m] = 0.0;
+      S[(n - 1 - i) * n + m] = m < (n + 1) / 2 ? S[i * n + m] : -S[i * n + m];
+    }
+}
+
+static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool single, int shapes, PetscRandom rand, Patches *pt)
 {
   HopsLanesPatchInput *in = &pt->in;
   PetscInt             nvalues, total;
   PetscReal            v;
 
   PetscFunctionBeginUser;
-  *pt = (Patches){.in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4}};
+  *pt            = (Patches){.in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .nP = NP, .nfactors = 4}};
+  pt->shapes     = shapes;
+  pt->in.ncolors = shapes ? 1 : NCOLORS;
   PetscCall(CreateShapes(pt, size, rand, &nvalues));
   total = pt->start[in->n];
   PetscCall(PetscMalloc5(nvalues, &pt->values, in->ninv, &pt->inv, total, &pt->idx, total, &pt->dist, NP, &pt->level));
@@ -249,8 +272,11 @@ static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool singl
     PetscCall(PetscRandomGetValueReal(rand, &v));
     pt->values[i] = v - 0.3;
   }
-  for (int f = 0; f < 4; ++f)
+  for (int f = 0; f < 4; ++f) {
+    pt->feven[f] = (unsigned char)(shapes & EVEN ? 1 : 0);
+    if (pt->feven[f]) MakeEven(pt->fsize[f], pt->values + pt->foffset[f]);
     for (int i = 0; i < pt->fsize[f]; ++i) pt->values[pt->foffset[f] + pt->fsize[f] * pt->fsize[f] + i] = 1.0 + i;
+  }
   for (PetscInt i = 0; i < in->ninv; ++i) PetscCall(PetscRandomGetValueReal(rand, &pt->inv[i]));
   PetscCall(CreateEntries(pt, rand));
   in->start   = pt->start;
@@ -265,12 +291,14 @@ static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool singl
   in->inv     = pt->inv;
   in->fsize   = pt->fsize;
   in->foffset = pt->foffset;
+  in->feven   = pt->feven;
   in->values  = pt->values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The greatest difference, of all colours and modes */
-static PetscErrorCode Run(const HopsLanesPatchKernels *kernels, PetscInt dim, PetscInt size, PetscBool single, PetscReal *worst)
+static PetscErrorCode Run(const HopsLanesPatchKernels *kernels, PetscInt dim, PetscInt size, PetscBool single, int shapes,
+                          PetscReal *worst)
 {
   const HopsMemoryOps *memory = kernels->backend->memory;
   Patches              pt;
@@ -280,15 +308,14 @@ static PetscErrorCode Run(const HopsLanesPatchKernels *kernels, PetscInt dim, Pe
   double              *rd, *zd, y[NP];
 
   PetscFunctionBeginUser;
-  *worst = 0.0;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  PetscCall(CreatePatches(dim, size, single, rand, &pt));
+  PetscCall(CreatePatches(dim, size, single, shapes, rand, &pt));
   for (PetscInt i = 0; i < NP; ++i) PetscCall(PetscRandomGetValueReal(rand, &r[i]));
   PetscCall(HopsLanesPatchSetCreate(kernels, &pt.in, &set));
   PetscCall((*memory->Malloc)(sizeof(r), (void **)&rd));
   PetscCall((*memory->Malloc)(sizeof(z), (void **)&zd));
   PetscCall((*memory->Copy)(NULL, rd, r, sizeof(r), HOPS_COPY_IN));
-  for (int c = -1; c < NCOLORS; ++c)
+  for (int c = -1; c < (shapes ? 0 : NCOLORS); ++c)
     for (int mode = HOPS_PATCH_PLAIN; mode <= HOPS_PATCH_RESTRICT_IN; ++mode) {
       PetscReal num = 0.0, den = 0.0;
 
@@ -345,10 +372,11 @@ static PetscErrorCode Sets(PetscInt dim)
     PetscBool good = PETSC_TRUE;
 
     for (int k = 0; k < (kernels->HasTensor ? 3 : 2); ++k) {
-      PetscReal worst;
+      const int shapes[] = {MIXED, CUBES, CUBES | SAME, CUBES | EVEN, CUBES | SAME | EVEN};
+      PetscReal worst    = 0.0;
 
       HopsLanesPatchTensor = k == 2 ? 1 : 0;
-      PetscCall(Run(kernels, dim, sizes[i], k == 1 ? PETSC_TRUE : PETSC_FALSE, &worst));
+      for (int j = 0; j < 5; ++j) PetscCall(Run(kernels, dim, sizes[i], k == 1 ? PETSC_TRUE : PETSC_FALSE, shapes[j], &worst));
       if (worst < (k == 1 ? 1e-5 : 1e-12)) continue;
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s: differ by %g\n", sizes[i], names[k], (double)worst));
       good = PETSC_FALSE;

@@ -231,6 +231,7 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   HopsPatches    pt;
   HopsPatchCells cells;
   PetscBool     *want, any = opt->element;
+  int            nthreads = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pt));
@@ -262,13 +263,16 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscCall(HopsPatchesInvert(pt, &cells, opt));
   PetscCall(HopsPatchesCondense(pt));
   PetscCall(PetscLogEventBegin(HopsPatchEvent.color, 0, 0, 0, 0));
+  if (HopsPatchSetUpOf(sp)->Threads) PetscCall((*HopsPatchSetUpOf(sp)->Threads)(&nthreads));
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
+  else if (nthreads > 1) PetscCall(HopsPatchesColorOwn(pt, &cells));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.color, 0, 0, 0, 0));
   PetscCall(PetscMalloc1(PetscMax(1, pt->ncolors), &pt->fused));
   for (PetscInt c = 0; c < PetscMax(1, pt->ncolors); ++c) pt->fused[c] = opt->fuse ? 1 : 0;
   for (PetscInt k = 0; k < pt->n; ++k)
     if (pt->estart[k] == pt->estart[k + 1]) pt->fused[pt->color[k]] = 0;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, pt->fused, (PetscMPIInt)PetscMax(1, pt->ncolors), MPI_UNSIGNED_CHAR, MPI_MIN, comm));
+  if (opt->fuse) /* then the colours are those of all ranks */
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, pt->fused, (PetscMPIInt)PetscMax(1, pt->ncolors), MPI_UNSIGNED_CHAR, MPI_MIN, comm));
   PetscCall(PetscFree(want));
   PetscCall(HopsPatchCellsDestroy(&cells));
   PetscCall(PetscFree(pt->gid));

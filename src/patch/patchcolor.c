@@ -428,28 +428,53 @@ static PetscInt64 Taken(HopsPatches pt, PetscInt k, const PetscInt64 used[])
   return taken;
 }
 
-/* label[]: of the vertices from 1 on */
-static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], Used used)
+/* label[]: of the vertices from 1 on, or NULL; *most: the largest colour, or the number of those there can be
+   where they are too few */
+static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], Used used, PetscInt *most)
 {
   HopsSpace sp = pt->space;
 
   PetscFunctionBegin;
+  *most = 0;
   for (PetscInt k = 0; k < pt->n; ++k) {
     PetscInt64 taken = Taken(pt, k, used[0]);
     PetscInt   color = -1;
 
-    if (!pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
+    if (label && !pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
     if (color < 0 || (taken >> color) & 1)
       for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken >> (color % 64)) & 1;) {
         if (!(++color % 64) && color < 64 * HOPS_COLOR_WORDS) taken = Taken(pt, k, used[color / 64]);
       }
-    PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
+    *most = PetscMax(*most, color);
+    if (color == 64 * HOPS_COLOR_WORDS) break;
     pt->color[k] = (int)color;
     if (!used[color / 64]) PetscCall(PetscCalloc1(pc->n, &used[color / 64]));
     for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
       used[color / 64][pt->touch[i]] |= (PetscInt64)1 << (color % 64);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UsedFree(Used used)
+{
+  PetscFunctionBegin;
+  for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) PetscCall(PetscFree(used[w]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchesColorOwn(HopsPatches pt, const HopsPatchCells *pc)
+{
+  Used     used = {NULL};
+  PetscInt most;
+
+  PetscFunctionBegin;
+  PetscCall(ColorOwn(pt, pc, NULL, used, &most));
+  pt->ncolors = most + 1;
+  if (most == 64 * HOPS_COLOR_WORDS) {
+    pt->ncolors = 1;
+    PetscCall(PetscArrayzero(pt->color, pt->n));
+  }
+  PetscCall(UsedFree(used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -497,7 +522,11 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
 
     for (PetscMPIInt i = 0; i < nnb; ++i) ready = ready && (nb[i] >= rank || done[nb[i]]);
     if (ready && !colored) {
-      PetscCall(ColorOwn(pt, pc, label, used));
+      PetscInt most;
+
+      PetscCall(ColorOwn(pt, pc, label, used, &most));
+      PetscCheck(most < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
       colored = 1;
     }
     PetscCall(ShareColors(pc, sf, size, used));
@@ -519,7 +548,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   for (PetscInt k = 0; k < pt->n; ++k) pt->color[k] = map[pt->color[k]];
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(done));
-  for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) PetscCall(PetscFree(used[w]));
+  PetscCall(UsedFree(used));
   PetscCall(PetscFree(label));
   PetscCall(PetscFree(nb));
   PetscCall(PetscSFDestroy(&sf));

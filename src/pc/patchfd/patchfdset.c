@@ -298,7 +298,7 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
   beyond it that of another
              rank's; the largest of all stands for what a patch's tensor product includes but the space
              constrains or lacks
-. colors   - [n] the color of each patch (zeros unless the type is multiplicative)
+. colors   - [n] the color of each patch (zeros where there is one color, and patches share unknowns)
 - ncolors  - the number of colors
 
   Level: developer

@@ -3,7 +3,8 @@
 #include <backend/lanes/patch/lanespatchsetup.h>
 #include "kokkospatch.h"
 
-const HopsPatchSetUpOps HopsPatchSetUpKokkos = HOPS_LANES_PATCH_SETUP(HopsKokkosBack);
+const HopsPatchSetUpOps HopsPatchSetUpKokkos =
+  HOPS_LANES_PATCH_SETUP(HopsKokkosBack, HopsKokkosOnHost ? HopsKokkosBack::GetThreads : NULL);
 
 /* as many as work at once, on a host */
 static PetscErrorCode SweepTeams(int *n)

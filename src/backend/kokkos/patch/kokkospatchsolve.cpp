@@ -8,5 +8,11 @@ PetscErrorCode HopsPatchSolve_Kokkos(HopsLanesPatchSet s, const HopsLanesPatchRu
 {
   typedef std::conditional<HopsKokkosTensor, HopsPatchSolveOnTensor<HopsKokkosBack>, HopsLanesPatchPlain>::type Fast;
 
-  return HopsLanesPatchSolve<HopsKokkosBack, Fast>::Solve(s, run, atomic, mode, floats, r, z);
+  int threads;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosBack::GetThreads(&threads)); /* one adds alone */
+  PetscCall((HopsLanesPatchSolve<HopsKokkosBack, Fast>::Solve(s, run, atomic && threads > 1 ? PETSC_TRUE : PETSC_FALSE, mode,
+                                                              floats, r, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -269,17 +269,6 @@ static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single, si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscLogDouble PatchFlops(HopsPatches pt, PetscInt i)
-{
-  const double   n     = pt->start[i + 1] - pt->start[i];
-  PetscLogDouble flops = 6.0 * n;
-
-  if (pt->solver[i] == HOPS_PATCH_DENSE) return 2.0 * n * n;
-  if (pt->solver[i] == HOPS_PATCH_CONDENSED) return HopsPatchCondensedFlops(&pt->modes, pt->cond + pt->dense[i]);
-  for (int a = 0; a < pt->space->dim; ++a) flops += 4.0 * n * pt->size[i][a];
-  return flops;
-}
-
 /* What the kernel is, and for how many of its patches there are kernels for the size */
 static PetscErrorCode SetName(HopsLanesPatches k, PetscBool single)
 {
@@ -320,7 +309,7 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   PetscReal(*scale)[5];
   int           *fsize;
   PetscInt      *foffset;
-  unsigned char *group, *condensed;
+  unsigned char *group, *condensed, *feven;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
@@ -330,16 +319,17 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   k->ncolors  = in.ncolors;
   k->fuse     = pt->fuse;
   PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
-  PetscCall(PetscMalloc5(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group, pt->n, &condensed));
+  PetscCall(PetscMalloc6(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group, pt->n, &condensed,
+                         pt->nfactors, &feven));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     fsize[i]   = (int)pt->factors[i].n;
     foffset[i] = pt->factors[i].offset;
+    feven[i]   = pt->factors[i].symmetric ? 1 : 0;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
     PetscCall(CheckSize(pt, i, single, (*kernels->MostScratch)(), kernels->group));
     condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
-    k->cflops[pt->color[i]] += PatchFlops(pt, i);
   }
   in.start     = pt->start;
   in.didx      = pt->idx;
@@ -358,8 +348,10 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   in.made      = pt->inv;
   in.fsize     = fsize;
   in.foffset   = foffset;
+  in.feven     = feven;
   in.values    = pt->values;
   in.group     = pt->fuse ? group : NULL;
+  for (PetscInt i = 0; i < pt->n; ++i) k->cflops[pt->color[i]] += HopsLanesPatchFlops(kernels, &in, i);
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   if (!kernels->backend->host && !kernels->ClassCreate)
     PetscCall(PetscInfo(pt->space, "Patches: the back end %s has no kernels on tensor cores, nor for cubes that share all\n",
@@ -370,6 +362,6 @@ PetscErrorCode HopsLanesPatchCreate(const HopsLanesPatchKernels *kernels, HopsPa
   pt->inv            = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   PetscCall(SetName(k, single));
-  PetscCall(PetscFree5(scale, fsize, foffset, group, condensed));
+  PetscCall(PetscFree6(scale, fsize, foffset, group, condensed, feven));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

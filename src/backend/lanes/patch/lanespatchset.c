@@ -18,6 +18,21 @@ static PetscInt KeyOf(const HopsLanesPatchInput *in, PetscInt k, PetscBool bysiz
   return ((in->color[k] * HOPS_LANES_PATCH_NKINDS + kind) * KEY_SIZES + size) * KEY_GROUPS + (in->group ? in->group[k] : 0);
 }
 
+PetscLogDouble HopsLanesPatchFlops(const HopsLanesPatchKernels *kernels, const HopsLanesPatchInput *in, PetscInt k)
+{
+  const double   n     = in->start[k + 1] - in->start[k];
+  const int     *size  = in->size[k];
+  PetscLogDouble flops = 6.0 * n;
+  PetscBool      half  = kernels->group > 1 && in->feven ? PETSC_TRUE : PETSC_FALSE; /* cubes by lanespatchgroup.h */
+
+  if (in->dense && in->dense[k] >= 0)
+    return in->condensed && in->condensed[k] ? HopsPatchCondensedFlops(in->modes, in->cond + in->dense[k]) : 2.0 * n * n;
+  for (int a = 0; a < in->dim; ++a)
+    half = half && size[a] == size[0] && size[a] % 2 && in->feven[in->factor[k][a]] ? PETSC_TRUE : PETSC_FALSE;
+  for (int a = 0; a < in->dim; ++a) flops += half ? 2.0 * n * (size[a] + 2) : 4.0 * n * size[a];
+  return flops;
+}
+
 /* The patches in order of their keys, and the launches, which know no more of their patches than what the key
    says */
 static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet s)
@@ -54,7 +69,7 @@ static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* S with rows of an even length and lambda, of each factor; at[] where they begin */
+/* S with rows of an even length, lambda and what modes are, of each factor; at[] where they begin */
 static PetscErrorCode Factors(const HopsLanesPatchInput *in, PetscInt at[], HopsLanesPatchSet s)
 {
   PetscInt n = 0;
@@ -66,7 +81,7 @@ static PetscErrorCode Factors(const HopsLanesPatchInput *in, PetscInt at[], Hops
 
     at[f]      = n;
     s->nfactor = PetscMax(s->nfactor, (int)(m * ((m + 1) / 2 * 2 + 1)));
-    n += (m * ((m + 1) / 2 * 2) + m + 3) / 4 * 4; /* 16 bytes in either precision */
+    n += (m * ((m + 1) / 2 * 2) + m + 1 + 3) / 4 * 4; /* 16 bytes in either precision */
   }
   PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more ranks",
              n);
@@ -79,6 +94,7 @@ static PetscErrorCode Factors(const HopsLanesPatchInput *in, PetscInt at[], Hops
       for (PetscInt j = 0; j < m; ++j) h[at[f] + i * row + j] = S[i * m + j];
       h[at[f] + m * row + i] = S[m * m + i];
     }
+    h[at[f] + m * row + m] = in->feven && in->feven[f];
   }
   PetscCall(HopsLanesNumbersToBack(s->kernels->backend, n, in->single, h, &s->values));
   PetscCall(PetscFree(h));
@@ -165,6 +181,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   s->dim     = in->dim;
   s->single  = in->single;
   s->nP      = in->nP;
+  s->apart   = in->ncolors > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscMalloc3(in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
   PetscCall(Launches(in, s));
   PetscCall(Factors(in, at, s));
@@ -185,12 +202,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
       }
       for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
       run->entries = PetscMax(run->entries, (int)n);
-      if (run->kind == HOPS_LANES_PATCH_DENSE) s->flops += 2.0 * n * n;
-      else if (run->kind == HOPS_LANES_PATCH_CONDENSED) s->flops += HopsPatchCondensedFlops(in->modes, in->cond + in->dense[k]);
-      else {
-        for (int a = 0; a < in->dim; ++a) s->flops += 4.0 * n * in->size[k][a];
-        s->flops += 6.0 * n;
-      }
+      s->flops += HopsLanesPatchFlops(kernels, in, k);
     }
   }
   PetscCall(HopsLanesToBack(be, in->n * sizeof(*rec), rec, &s->patches));
@@ -220,7 +232,7 @@ PetscErrorCode HopsLanesPatchSetApply(HopsLanesPatchSet s, int color, HopsPatchM
              "Vectors in single precision need patches in single precision");
   for (int i = 0; i < s->nruns; ++i)
     if (color < 0 || s->runs[i].color == color)
-      PetscCall((*s->kernels->Solve)(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, mode, floats, r, z));
+      PetscCall((*s->kernels->Solve)(s, s->runs + i, color < 0 && !s->apart ? PETSC_TRUE : PETSC_FALSE, mode, floats, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,6 +35,7 @@ typedef struct {
   const PetscReal          *inv;
   PetscReal                *made;    /* or the inverses in the back end's memory, which become the set's */
   const int                *fsize;   /* [nfactors] */
+  const unsigned char      *feven;   /* [nfactors] are modes even, which come first, or odd? NULL: none are */
   const PetscInt           *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
   const PetscReal          *values;
   const unsigned char      *group; /* [n] patches of different groups go into different launches; NULL: there is one */
@@ -42,8 +43,9 @@ typedef struct {
 
 /* A patch where the back end works */
 typedef struct {
-  int    start, size[3], f[3]; /* f: of S with rows of an even length, then lambda */
-  int    t[3];                 /* of S^T and S as HopsLanesPackSet() has them */
+  int    start, size[3];
+  int    f[3]; /* of S with rows of an even length, lambda, and 1 where modes are even or odd */
+  int    t[3]; /* of S^T and S as HopsLanesPackSet() has them */
   double scale[5];
   size_t dense; /* where the inverse begins; a condensed patch's number */
 } HopsLanesPatchRecord;
@@ -68,7 +70,7 @@ typedef struct _HopsLanesPatchSet *HopsLanesPatchSet;
 struct _HopsLanesPatchSet {
   const HopsLanesPatchKernels *kernels;
   int                          dim;
-  PetscBool                    single;
+  PetscBool                    single, apart; /* apart: launches are of patches that share no unknown */
   PetscInt                     nP;
   int                          nruns;
   HopsLanesPatchRun           *runs;
@@ -97,6 +99,7 @@ struct _HopsLanesPatchSet {
 #define HOPS_LANES_CONDENSED_BYTES(entries, skeleton) HOPS_LANES_PATCH_BYTES((2 * (size_t)(entries) + (skeleton)) * sizeof(double))
 
 EXTERN_C_BEGIN
+PETSC_INTERN PetscLogDouble HopsLanesPatchFlops(const HopsLanesPatchKernels *, const HopsLanesPatchInput *, PetscInt patch);
 PETSC_INTERN PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *, const HopsLanesPatchInput *,
                                                     HopsLanesPatchSet *);
 /* z += corrections of the patches of a colour (all of them where it is negative) for the residual r; of

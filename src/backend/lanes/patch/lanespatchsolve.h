@@ -1,47 +1,10 @@
 /*
   Local solves of sets of patches by teams of lanes. Patches of equal odd sizes (the stars of 2^d cells) have
   kernels for the size: a lane multiplies a column, which it holds in registers, by the patch's own matrices,
-  which lie in scratch; on a host its values are vectors of as many patches. Other sizes run a plain kernel.
+  which lie in scratch; on a host lanespatchgroup.h. Other sizes run a plain kernel.
 */
 #pragma once
-#include <backend/lanes/runtime/lanes.h>
-#include "lanespatch.h"
-
-/* V: entries of the vectors */
-template <class V> struct HopsPatchSolveArgs {
-  const HopsLanesPatchRecord *__restrict__ patches;
-  const int *__restrict__ idx, *__restrict__ level;
-  const unsigned char *__restrict__ dist;
-  const void *__restrict__ values;
-  const double *__restrict__ inv, *__restrict__ packed;
-  const V *__restrict__ r;
-  V   *z;
-  int  n, none, mode; /* none: the entry that stands for nothing */
-  bool atomic;
-};
-
-/* Entry e of the patches, which is unknown i */
-template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<V> &a, int e, int i)
-{
-  return i == a.none || (a.mode == HOPS_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
-}
-
-template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, int i, T v)
-{
-  if (i == a.none || (a.mode == HOPS_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
-  if (a.atomic) Team::Add(a.z + i, (V)v);
-  else a.z[i] += (V)v;
-}
-
-template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<V> &a, int e)
-{
-  return HopsPatchLoad<T>(a, e, a.idx[e]);
-}
-
-template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, T v)
-{
-  HopsPatchAdd<Team>(a, e, a.idx[e], v);
-}
+#include "lanespatchgroup.h"
 
 /* ---- Cubes ---- */
 
@@ -86,84 +49,59 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveCubes {
 
   template <class Team> HOPS_LANES_CONSTEXPR static int Numbers()
   {
-    return DIM * FS + entries + (Team::lanes == 1 ? lanes * n : 0);
+    return DIM * FS + entries;
   }
 
-  template <class Team> HOPS_LANES void operator()(const Team &team, typename Team::Value *S) const
+  template <class Team> HOPS_LANES void operator()(const Team &team, T *S) const
   {
-    typedef typename Team::Value     W;
-    constexpr int                    C = lanes, n2 = n * n, G = Team::group;
-    const int                        t = team.lane(), q = team.cell(0);
-    W *const                         cube = S + DIM * FS;
-    typename Team::template Lines<n> v(cube + entries);
-    auto    patch = [&](int g) -> const HopsLanesPatchRecord    &{ return a.patches[q + g < a.n ? q + g : a.n - 1]; };
-    auto    scale = [&](int k) { return HopsLanesEach<W, G>([&](int g) { return (T)patch(g).scale[k]; }); };
-    const W s3    = scale(3);
+    constexpr int               C = lanes, n2 = n * n;
+    const int                   t = team.lane(), q = team.cell(0);
+    T *const                    cube = S + DIM * FS;
+    const HopsLanesPatchRecord &p    = a.patches[q < a.n ? q : a.n - 1];
+    const T                     s3   = (T)p.scale[3];
+    T                           u[n];
 
 #pragma unroll
     for (int d = 0; d < DIM; d++)
-      for (int i = t; i < F; i += Team::lanes)
-        S[d * FS + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values)[patch(g).f[d] + i]; });
-    /* the last direction: lane (X,Y) or X */
-    HOPS_ALL_LANES(t, C)
-    {
-      W *u = v[t];
-
+      for (int i = t; i < F; i += Team::lanes) S[d * FS + i] = ((const T *)a.values)[p.f[d] + i];
+        /* the last direction: lane (X,Y) or X */
 #pragma unroll
-      for (int k = 0; k < n; k++)
-        u[k] = HopsLanesEach<W, G>([&](int g) { return HopsPatchLoad<T>(a, patch(g).start + t + C * k); });
-    }
+    for (int k = 0; k < n; k++) u[k] = HopsPatchLoad<T>(a, p.start + t + C * k);
     team.Sync();
-    HOPS_ALL_LANES(t, C)
-    {
-      W *u = v[t];
-
-      HopsPatchTransform<n, R>(S + (DIM - 1) * FS, true, u);
+    HopsPatchTransform<n, R>(S + (DIM - 1) * FS, true, u);
 #pragma unroll
-      for (int k = 0; k < n; k++) cube[t + C * k] = u[k];
-    }
+    for (int k = 0; k < n; k++) cube[t + C * k] = u[k];
     team.Sync();
     if (DIM == 3) { /* y: lane (X,k) */
-      HOPS_ALL_LANES(t, C) HopsPatchLine(S + FS, true, cube + t % n + n2 * (t / n), n);
+      HopsPatchLine(S + FS, true, cube + t % n + n2 * (t / n), n);
       team.Sync();
     }
     { /* x, and back: lane (j,k) or j */
-      const W s0 = scale(0), s1 = scale(1), s2 = DIM == 3 ? scale(2) : W{}, s4 = scale(4);
+      const T s0 = (T)p.scale[0], s1 = (T)p.scale[1], s2 = DIM == 3 ? (T)p.scale[2] : 0, s4 = (T)p.scale[4];
+      T      *row = cube + n * t, lambda = s3 + s1 * S[FS + n * R + t % n];
 
-      HOPS_ALL_LANES(t, C)
-      {
-        W *u = v[t], *row = cube + n * t, lambda = s3 + s1 * S[FS + n * R + t % n];
-
-        if (DIM == 3) lambda += s2 * S[(DIM - 1) * FS + n * R + t / n];
+      if (DIM == 3) lambda += s2 * S[(DIM - 1) * FS + n * R + t / n];
 #pragma unroll
-        for (int i = 0; i < n; i++) u[i] = row[i];
-        HopsPatchTransform<n, R>(S, true, u);
+      for (int i = 0; i < n; i++) u[i] = row[i];
+      HopsPatchTransform<n, R>(S, true, u);
 #pragma unroll
-        for (int i = 0; i < n; i++) u[i] *= s4 / (lambda + s0 * S[n * R + i]);
-        HopsLanesForget(); /* of the matrix, which is read again */
-        HopsPatchTransform<n, R>(S, false, u);
+      for (int i = 0; i < n; i++) u[i] *= s4 / (lambda + s0 * S[n * R + i]);
+      HopsLanesForget(); /* of the matrix, which is read again */
+      HopsPatchTransform<n, R>(S, false, u);
 #pragma unroll
-        for (int i = 0; i < n; i++) row[i] = u[i];
-      }
+      for (int i = 0; i < n; i++) row[i] = u[i];
     }
     team.Sync();
     if (DIM == 3) {
-      HOPS_ALL_LANES(t, C) HopsPatchLine(S + FS, false, cube + t % n + n2 * (t / n), n);
+      HopsPatchLine(S + FS, false, cube + t % n + n2 * (t / n), n);
       team.Sync();
     }
-    HOPS_ALL_LANES(t, C)
-    {
-      W *u = v[t];
-
 #pragma unroll
-      for (int k = 0; k < n; k++) u[k] = cube[t + C * k];
-      HopsPatchTransform<n, R>(S + (DIM - 1) * FS, false, u);
+    for (int k = 0; k < n; k++) u[k] = cube[t + C * k];
+    HopsPatchTransform<n, R>(S + (DIM - 1) * FS, false, u);
+    if (q < a.n)
 #pragma unroll
-      for (int g = 0; g < G; g++)
-        if (q + g < a.n)
-#pragma unroll
-          for (int k = 0; k < n; k++) HopsPatchAdd<Team>(a, patch(g).start + t + C * k, HopsLanesNumber<T>(u[k], g));
-    }
+      for (int k = 0; k < n; k++) HopsPatchAdd<Team>(a, p.start + t + C * k, u[k]);
   }
 
   /* A line in scratch */
@@ -375,8 +313,19 @@ template <class V> struct HopsPatchSolveCondensed {
 
 #define HOPS_LANES_PATCH_CUBES(X) X(1) X(3) X(5) X(7) X(9) X(11) X(13) X(15) /* sizes with kernels */
 
-/* Fast::Cubes(a, run, dim, &done) may do what a back end has a better kernel for */
+/* Fast::Cubes(a, run, &done) may do what a back end has a better kernel for */
 template <class Back, class Fast> struct HopsLanesPatchSolve {
+  template <int DIM, int n, class T, class V> static PetscErrorCode Cubes(const HopsPatchSolveArgs<V> &a)
+  {
+    constexpr int G = Back::Team::group;
+
+    if constexpr (G > 1) {
+      typedef HopsPatchSolveGroup<DIM, n, T, V> Group;
+
+      return Back::Teams("HopsPatchGroup", (a.n + G - 1) / G, Group::template Bytes<typename Back::Team>(), Group{a});
+    } else return Back::template Parts<T>("HopsPatchCubes", a.n, HopsPatchSolveCubes<DIM, n, T, V>{a});
+  }
+
   template <class T, class V>
   static PetscErrorCode Run(const HopsPatchSolveArgs<V> &a, const HopsLanesPatchRun *run, HopsLanesPatchSet s)
   {
@@ -396,8 +345,8 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
       if constexpr (sizeof(T) == 8) PetscCall(Fast::Cubes(a, run, &done));
 #define SOLVE_CUBES(SIZE) \
   if (!done && run->size == SIZE) { \
-    if (dim == 3) PetscCall((Back::template Parts<T>("HopsPatchCubes", a.n, HopsPatchSolveCubes<3, SIZE, T, V>{a}))); \
-    else PetscCall((Back::template Parts<T>("HopsPatchCubes", a.n, HopsPatchSolveCubes<2, SIZE, T, V>{a}))); \
+    if (dim == 3) PetscCall((Cubes<3, SIZE, T>(a))); \
+    else PetscCall((Cubes<2, SIZE, T>(a))); \
   }
       HOPS_LANES_PATCH_CUBES(SOLVE_CUBES)
     } else
