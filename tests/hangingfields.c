@@ -6,7 +6,7 @@ static char help[] =
   -form general : no symmetry, first-order terms, boundary Jacobians\n\
   -form stokes : two fields\n\
   -form drift : with a first-order term; where that is zero the low-order-refined matrix is that without it\n\
-  -wind <w> : else the system is solved\n\
+  -wind <w> : else the system is solved, or with -grows refused\n\
   -petsc : PETSc's matrix is compared; else that of MatConvert()\n\
   -lor : the low-order-refined matrix has the operator's values for linear functions\n\
   -incomplete : blocks of incomplete fields are\n\n";
@@ -488,10 +488,31 @@ static PetscErrorCode CompareDrift(DM dm, Mat A, PetscInt dim, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* BoomerAMG of a matrix whose first-order terms dominate grows vectors: refused by central differences, not
+   by one-sided ones */
+static PetscErrorCode Growth(Mat A)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt upwind = 0; upwind < 2; ++upwind) {
+    PC pc;
+
+    if (upwind) PetscCall(PetscOptionsSetValue(NULL, "-pc_lor_upwind", NULL));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, PCLOR));
+    PetscCall(PCSetFromOptions(pc));
+    if (upwind) PetscCall(PCSetUp(pc));
+    else EXPECT("growth", PCSetUp(pc), "first-order terms dominate|times as large|-pc_lor_upwind");
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "upwind: set up\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt  dim = 2, p = 2, n = 3, nc, form = GENERAL;
-  PetscBool petsc, lor;
+  PetscBool petsc, lor, grows;
   DM        dm;
   SNES      snes;
   Vec       u, X;
@@ -508,6 +529,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-form", Forms, 5, &form, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-petsc", &petsc));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-lor", &lor));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-grows", &grows));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-wind", &Wind, NULL));
   nc = form == GENERAL ? 2 : (form == DRIFT ? 1 : dim);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
@@ -542,7 +564,8 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: compared\n", Forms[form]));
   if (lor) PetscCall(CompareLinear(dm, A, dim, p, nc));
   if (form == DRIFT && Wind == 0.0) PetscCall(CompareDrift(dm, A, dim, p));
-  if ((form == ELASTICITY && !lor) || (form == DRIFT && Wind != 0.0)) PetscCall(Solve(A));
+  if (grows) PetscCall(Growth(A));
+  else if ((form == ELASTICITY && !lor) || (form == DRIFT && Wind != 0.0)) PetscCall(Solve(A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&X));
@@ -687,6 +710,13 @@ int main(int argc, char **argv)
       requires: hypre
       args: -dim 2 -roots 3,2 -part 0.5 -order {{2 4}} -wind 10 -ksp_type gmres -iterations 18
       output_file: output/hangingfields_drift_solved.out
+
+    test:
+      suffix: drift_grows
+      nsize: {{1 3}}
+      requires: hypre
+      args: -dim 2 -roots 6,6 -finest 2 -part 0.5 -order 2 -wind 100 -grows -malloc_dump 0
+      output_file: output/hangingfields_drift_grows.out
 
   test:
     suffix: incomplete

@@ -286,3 +286,5 @@ PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpac
 
 /* src/pc/lor/pclorcheck.c: constants lie in the kernels of operator and matrix, or of neither */
 PETSC_INTERN PetscErrorCode PCLORCheckConstants(PC, PC_LOR *);
+/* of a nonsymmetric matrix, after the inner solver's set-up */
+PETSC_INTERN PetscErrorCode PCLORCheckGrowth(PC, PC_LOR *);

@@ -322,6 +322,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 #endif
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
+  PetscCall(PCLORCheckGrowth(pc, lor));
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->ondevice) PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)pc)));
 #endif

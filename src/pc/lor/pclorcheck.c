@@ -3,7 +3,7 @@
   and they are what matters: where they are in the kernel of the matrix and not in the operator's, the
   preconditioner loses them, residuals look small, and a Krylov method ends with a wrong solution.
 */
-#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopslorblockimpl.h>
 #include <petsc/private/pcimpl.h>
 
 /*
@@ -125,5 +125,38 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
              "or attach the operator's null space (MatSetNullSpace())",
              ness);
   if (singular && worst <= some) PetscCall(PCLORSetConstants(pc, lor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Does the inner solver grow what it should leave alone? Where convection dominates, coarse matrices of
+  multigrid may, by many powers of ten. Then preconditioned residuals are those of what grows, and a Krylov
+  method that stops by their norm ends after an iteration, with any solution. y = B A x for a random x tells.
+*/
+PetscErrorCode PCLORCheckGrowth(PC pc, PC_LOR *lor)
+{
+  const PetscReal most = 1e4; /* solvers that work have one or so */
+  PetscReal       size[2], growth;
+  PetscBool       bad;
+  Vec             x, b;
+
+  PetscFunctionBegin;
+  if (!lor->block || lor->block->sym) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(lor->mat, &x, &b));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecNorm(x, NORM_2, &size[0]));
+  PetscCall(MatMult(lor->mat, x, b));
+  PetscCall(KSPSolve(lor->ksp, b, x));
+  PetscCall(VecNorm(x, NORM_2, &size[1]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  growth = size[0] > 0.0 ? size[1] / size[0] : 0.0;
+  PetscCall(PetscInfo(pc, "the inner solver makes %g of a random vector's size 1\n", (double)growth));
+  bad = growth <= most ? PETSC_FALSE : PETSC_TRUE; /* not-a-numbers, too */
+  PetscCheck(!bad, PetscObjectComm((PetscObject)pc), PETSC_ERR_CONV_FAILED,
+             "The inner solver cannot solve the low-order-refined matrix, whose first-order terms dominate: it makes vectors %g "
+             "times "
+             "as large as the solution. Use %s-pc_lor_ignore convection, or a direct solver (-lor_pc_type lu)",
+             (double)growth, lor->upwind ? "" : "-pc_lor_upwind, ");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
