@@ -22,14 +22,38 @@ typedef struct {
   const int *begin, *entry; /* as in the mesh: the entries whose rows J changes, where the mesh has the others */
   const int *kind, *first;  /* [ncells] a cell's kind, or -1; where its list begins */
   const int *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
+  const int *slot;          /* where the number of each of these is in the cell's list */
 } HopsLORHung;
+
+/* Where numbers of lists go in rows, once for a pattern: the k-th of n places takes those of from[end[k - 1]]
+   to from[end[k] - 1], -1 - its index where it is its negative */
+typedef struct {
+  int  n;
+  int *to; /* [n] index of block 0, or -1 - that of block 1 */
+  int *end, *from;
+} HopsLORHungTo;
+
+#define HOPS_LOR_HUNG_SLICE 32 /* numbers of a list whose products lie side by side */
+#define HOPS_LOR_HUNG_CELLS 4  /* of a kind, that a team works on together */
+
+/* Numbers of lists as sums of entries of A times weights, where these are few. Of A there are the rows of the
+   entries in list[], `star` numbers each. Numbers of a list are in the order of how many products they have.
+   So those of a slice have about as many, and get others with a weight of zero. Product j of number i of a
+   slice is at j * HOPS_LOR_HUNG_SLICE + i from the slice's beginning on */
+typedef struct {
+  int                   star;
+  const int            *slice, *begin; /* [kinds + 1] a kind's first slice; [slices + 1] where its products begin */
+  const unsigned short *at;            /* which entry of A; NULL where lists come by T */
+  const double         *weight;
+} HopsLORHungSums;
 
 /* What a kernel that computes the lists needs besides. T = A J has rows tcol[trow[v]] and on of the entries v
    in list[], ascending; `place` says where each product of a column of A and a weight of J goes in it */
 typedef struct {
-  int                   n, most;      /* cells; places of T */
-  const int            *cell;         /* [n] */
+  int                   n, most;      /* groups of cells; places of T of a team, or entries of A */
+  const int            *group, *cell; /* [n + 1] the cells of each, which are of one kind */
   const int            *nlist, *list; /* [kinds + 1] where a kind's entries v begin */
+  HopsLORHungSums       sums;
   const int            *trow, *tcol;  /* [kinds][ne + 1] */
   const int            *prow;         /* [kinds][ne] where the places of row v begin */
   const unsigned short *place;        /* from the beginning of row v of T on */
@@ -160,11 +184,17 @@ typedef struct {
      J changes is changed[kinds][ne]. What cells' lists add to rows */
   PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[]);
-  PetscErrorCode (*HungRows)(const HopsLORHung *, int percell, const double values[], const int place[], const HopsLORRows *);
-  /* where in its row a number of a list goes, or HOPS_LOR_NOWHERE; -1 - place: its negative */
-  PetscErrorCode (*HungPlaces)(const HopsLORHung *, const int restr[], int percell, int nfree, const HopsLORRows *, int place[]);
-  /* the lists, by work->teams; how many of these there should be, and whether their own memory holds so many
-     bytes, without work->work */
+  PetscErrorCode (*HungRows)(const HopsLORHungTo *, const double values[], const HopsLORRows *);
+  /* the tables of that: how many entries each row has that lists add to; place[], where in its row a number
+     of a list goes, or HOPS_LOR_NOWHERE, -1 - place: its negative, and how many go to each place, where those
+     of row r begin at offset[r]; `from`, by the beginnings of each place's, which become ends */
+  PetscErrorCode (*HungLengths)(const HopsLORHung *, const HopsLORRows *, int length[]);
+  PetscErrorCode (*HungPlaces)(const HopsLORHung *, const int restr[], int percell, int nfree, const HopsLORRows *,
+                               const int offset[], const HopsLORHungTo *, int place[]);
+  PetscErrorCode (*HungFrom)(const HopsLORHung *, int percell, const HopsLORRows *, const int offset[], const int place[],
+                             const HopsLORHungTo *);
+  /* the lists, by work->teams; how many of these there should be where lists come by T, and whether their own
+     memory holds so many bytes, without work->work */
   PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, size_t bytes, int *teams, PetscBool *own);
   PetscErrorCode (*HungLists)(const HopsLanesLORMesh *, const HopsLanesLORData *, bool mixed, const HopsLORHungWork *);
   const HopsLumpKernels *lump; /* of families other than H1 */

@@ -410,7 +410,8 @@ template <class Back> struct HopsLORValueLaunches {
   {
     PetscFunctionBegin;
     if constexpr (G == 1) {
-      const int                       R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM;
+      /* where nodes hang rows are longer, and those of a face of hanging nodes lie together */
+      const int                       R = RowsOfTeam(rows), room = R * Star<DIM, MIXED>::ROOM * (m->hung.begin ? 2 : 1);
       const HopsLORValues<DIM, MIXED> f = {*m, *data, *rows, R, room};
 
       PetscCall(Back::Teams("HopsLORValues", (int)((rows->n + R - 1) / R), f.Scratch(room), f));
