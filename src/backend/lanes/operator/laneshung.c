@@ -17,9 +17,9 @@ typedef struct {
 
 /* Tables of the masks in use, by their numbers, in the process's memory */
 typedef struct {
-  int             n, nlines, number[HOPS_HANGING_MASKS], *mstart, *entry, *line, most, lines;
-  unsigned short *at;
-  unsigned char  *open;
+  int                 n, nlines, number[HOPS_HANGING_MASKS], *mstart, *entry, *line, most, lines;
+  unsigned long long *at;
+  unsigned char      *open;
 } Masks;
 
 static PetscErrorCode Bring(Hung *k, size_t n, const void *h, void *d)
@@ -60,7 +60,8 @@ static PetscErrorCode AddMask(const HopsHanging *h, unsigned mask, int m, Masks 
         const int at = h->off[c] + HopsHangingLine(x, mask, a, start[l], &step);
 
         t->open[t->nlines] = x->open >> a & 1;
-        for (int i = 0; i < h->P; i++) t->at[t->nlines * h->P + i] = (unsigned short)(i < x->n[a] ? index[at + i * step] : 0);
+        for (int i = 0; i < x->n[a]; i++)
+          t->at[t->nlines * HOPS_HUNG_WORDS(h->P) + i / 4] |= (unsigned long long)index[at + i * step] << (16 * (i % 4));
       }
     }
     t->lines = PetscMax(t->lines, t->nlines - first);
@@ -83,7 +84,7 @@ static PetscErrorCode CreateMasks(HopsSpace sp, const HopsHanging *h, Masks *t)
   PetscCall(PetscMalloc2(h->ne, &on, h->ne, &index));
   PetscCall(PetscMalloc2(t->n + 1, &t->mstart, 3 * t->n + 1, &t->line));
   PetscCall(PetscMalloc1(t->n * h->ne, &t->entry));
-  PetscCall(PetscMalloc1(t->n * lines * h->P, &t->at));
+  PetscCall(PetscCalloc1(t->n * lines * HOPS_HUNG_WORDS(h->P), &t->at));
   PetscCall(PetscMalloc1(t->n * lines, &t->open));
   t->mstart[0] = t->line[0] = 0;
   for (int m = 0; m < t->n; m++)
@@ -218,7 +219,7 @@ static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, c
   PetscCall(Bring(k, k->ncells * sizeof(int), mask, &a->mask));
   PetscCall(Bring(k, (k->ncells + 1) * sizeof(int), start, &a->start));
   PetscCall(Bring(k, (3 * t->n + 1) * sizeof(int), t->line, &a->line));
-  PetscCall(Bring(k, (size_t)t->nlines * h->P * sizeof(*t->at), t->at, &a->at));
+  PetscCall(Bring(k, (size_t)t->nlines * HOPS_HUNG_WORDS(h->P) * sizeof(*t->at), t->at, &a->at));
   PetscCall(Bring(k, t->nlines, t->open, &a->open));
   PetscCall(Bring(k, (size_t)h->P * h->P * sizeof(double), h->J[0], &a->J[0]));
   PetscCall(Bring(k, (size_t)(h->P - 1) * (h->P - 1) * sizeof(double), h->J[1], &a->J[1]));

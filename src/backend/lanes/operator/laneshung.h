@@ -3,20 +3,23 @@
 #pragma once
 #include <hops/private/hopshanging.h>
 
+#define HOPS_HUNG_WORDS(P) (((P) + 3) / 4)
+
 /* Cells with such entries are numbered on their own, in the order of the space's cells */
 typedef struct {
   int        dim, P, nT, nL, ne, most, lines; /* most entries of a cell; most lines in a direction */
   int        first, n, group;                 /* cells of a launch, and of a team */
   const int *cell, *mask, *start;             /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
   const int *list;                            /* what the cell lists in their place; -1 - l for the opposite sign */
-  /* lines along direction a of mask m are line[3 m + a] and on; the places at[P] of each among the cell's
-     entries, in the order that J wants, and whether its entries are integrals, of which there are P - 1 */
-  const int            *line;
-  const unsigned short *at;
-  const unsigned char  *open;
-  const double         *J[2], *hostJ[2]; /* [P][P], [P-1][P-1]; the latter are the process's */
-  int                   unit;            /* this entry of the cells alone, or -1 */
-  int                   nc, c;           /* entries have nc components, of which c is worked on */
+  /* lines along direction a of mask m are line[3 m + a] and on; the P places of each among the cell's
+     entries, in the order that J wants, 16 bits each in HOPS_HUNG_WORDS(P) words, and whether its entries are
+     integrals, of which there are P - 1 */
+  const int                *line;
+  const unsigned long long *at;
+  const unsigned char      *open;
+  const double             *J[2], *hostJ[2]; /* [P][P], [P-1][P-1]; the latter are the process's */
+  int                       unit;            /* this entry of the cells alone, or -1 */
+  int                       nc, c;           /* entries have nc components, of which c is worked on */
 } HopsHungArgs;
 
 typedef struct {
