@@ -201,7 +201,7 @@ static PetscErrorCode AddProducts(int kind, HopsHungKinds *t, int mark[])
   const int ne = t->ne, base = kind * (ne + 1), first = t->trow[base];
 
   PetscFunctionBegin;
-  if (t->tcol.n - first > 65536 || t->jt.n - t->jtrow[base] > 65536) t->products = PETSC_FALSE;
+  if (t->tcol.n - first > 65536 || t->jtrow[base + ne] - t->jtrow[base] > 65536) t->products = PETSC_FALSE;
   for (int r = 0; r < ne && t->products; r++) {
     const int     n = t->row[base + r + 1] - t->row[base + r], *col = t->col.x + t->row[base + r];
     HopsHungList *sum = t->sum;
