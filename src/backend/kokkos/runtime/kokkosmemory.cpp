@@ -1,9 +1,9 @@
 /* Kokkos back end: start and end of Kokkos, memory, copies, queues. */
 #include "kokkosimpl.h"
+#include <cstring>
 #include <map>
 #include <unordered_map>
 #if defined(__linux__)
-  #include <cstring>
   #include <dlfcn.h>
 #endif
 
@@ -242,16 +242,26 @@ static PetscErrorCode Copy(HopsQueue queue, void *dst, const void *src, size_t n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Kokkos would fill a host's memory byte by byte, or with zeros by one thread, though it is often touched for
+   the first time here */
 PetscErrorCode HopsKokkosSet(void *p, int byte, size_t n)
 {
-  typedef Kokkos::MemoryTraits<Kokkos::Unmanaged> Unmanaged;
-  HopsKokkosExec                                 *exec;
+  HopsKokkosExec *exec;
 
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsKokkosGetExec(NULL, &exec));
+#if defined(HOPS_KOKKOS_HOST)
+  const size_t piece = (size_t)1 << 16;
+
+  HopsKokkosCall(Kokkos::parallel_for("HopsSet", HopsKokkosRange(*exec, 0, (n + piece - 1) / piece),
+                                      [=](size_t i) { std::memset((char *)p + i * piece, byte, PetscMin(piece, n - i * piece)); }));
+#else
+  typedef Kokkos::MemoryTraits<Kokkos::Unmanaged> Unmanaged;
+
   HopsKokkosCall(Kokkos::deep_copy(*exec, Kokkos::View<unsigned char *, HopsKokkosMemory, Unmanaged>((unsigned char *)p, n),
                                    (unsigned char)byte));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -204,33 +204,28 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   PetscCheck(first % k->kernels->group == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Runs begin with a group of cells");
   PetscCall(SetUp(k));
   if (first == 0 && !*data) PetscCall(PetscNew(data));
-  d = *data;
+  d       = *data;
+  r.first = first;
+  r.n     = n;
+  r.ncomp = dim == 3 && r.mixed ? 8 : 4;
+  if (k->lump) PetscCall(HopsLumpBegin(k, d, &r));
   if (first == 0) {
-    size_t size;
-    int    ncomp = dim == 3 && r.mixed ? 8 : 4;
+    const size_t size = k->lump && k->kernels->group > 1 ? 0 : ncells * r.ncomp * k->nn * sizeof(double);
 
-    if (k->lump) {
-      PetscCall(HopsLumpBegin(k, &r));
-      ncomp = r.ncomp;
-    }
-    size = ncells * ncomp * k->nn * sizeof(double);
     if (size != d->size) {
       PetscCall(Free(k, (void **)&d->v.v));
       PetscCall(Malloc(k, size, (void **)&d->v.v));
       d->size = size;
     }
     d->v.mixed = r.mixed;
-    d->v.ncomp = ncomp;
-    d->v.pairs = d->v.v + ncells * 4 * k->nn;
+    d->v.ncomp = r.ncomp;
+    d->v.pairs = k->lump ? NULL : d->v.v + ncells * 4 * k->nn;
     PetscCall(ClearLast(k, d, ncells));
     if (!d->mask) PetscCall(Malloc(k, sp->ncells + 4, (void **)&d->mask));
     PetscCall((*k->kernels->Set)(d->mask, 0, sp->ncells + 4)); /* threads write whole words */
   }
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (k->lump) PetscCall(HopsLumpBegin(k, &r));
   PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &r.X));
-  r.first = first;
-  r.n     = n;
   r.X += first * nx;
   r.C        = k->tables;
   r.B        = k->tables + nC;
@@ -239,11 +234,10 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   r.r        = k->tables + nC + 2 * nB + 2 * P;
   r.ijk      = k->ijk;
   r.perentry = 1.0 / k->nn;
-  r.ncomp    = d->v.ncomp;
-  r.out      = (double *)d->v.v + (size_t)first * (k->lump ? d->v.ncomp : 4) * k->nn;
-  r.pairs    = (double *)d->v.pairs + (size_t)first * 4 * k->nn;
-  r.mask     = d->mask + first;
-  r.bad      = k->bad;
+  if (d->v.v) r.out = (double *)d->v.v + (size_t)first * (k->lump ? r.ncomp : 4) * k->nn;
+  if (d->v.pairs) r.pairs = (double *)d->v.pairs + (size_t)first * 4 * k->nn;
+  r.mask = d->mask + first;
+  r.bad  = k->bad;
   if (kappa->nc) {
     PetscCall(CopyCoefficient(k, 0, kappa, n, &r.kappa));
     r.kcstride = kappa->cstride;

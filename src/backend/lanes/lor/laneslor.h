@@ -106,6 +106,16 @@ typedef struct {
   const double *v, *pairs;
 } HopsLanesLORData;
 
+/*
+  Of other families: w times the sum of a component of the vertex data over the nodes base, base + 1, ...
+  along the directions of `open` (bits). For an entity's own entry w is the product over the directions of
+  1/(2h) where the entity extends, of the node's Gauss-Lobatto weight where it does not.
+*/
+typedef struct {
+  int    base, open; /* base: component * nn + node */
+  double w;
+} HopsLumpNumber;
+
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
 typedef struct {
   int dim, P, Pg, nn, knc, mnc, ncomp;
@@ -113,7 +123,12 @@ typedef struct {
      family[1] */
   bool       mixed, lump;
   HopsFamily family[2];
-  PetscInt   first, n, kcstride, kpstride, mcstride, mpstride;
+  /* A host makes numbers[groups][nnumbers][cells of a group] of them at once, and keeps them in `out` for a
+     group */
+  int                   nnumbers;
+  const HopsLumpNumber *number;
+  double               *numbers;
+  PetscInt              first, n, kcstride, kpstride, mcstride, mpstride;
   /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass,
      Gauss-Lobatto weight over it */
   const double  *X, *B, *D, *C, *m, *r;

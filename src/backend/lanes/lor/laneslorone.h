@@ -9,6 +9,7 @@
     Mesh m                   HopsLanesLORMesh or HopsLumpMesh
     N, MAX, SLOTS            neighbours; columns of a row that is not long; slots of a hash table, more
     Words                    places of a cell in a row
+    PAIRS                    do a row's two cells as a rule share no other column than the row's own?
     Entries()                of a cell
     Columns(e, col, &bits)   L indices of the neighbours of entry e, from 1 on, as far as these are there and
                              free, which the result says by bits; bits: which the cell sees with another sign
@@ -16,47 +17,16 @@
 #pragma once
 #include "laneslorrow.h"
 
-/* The row's columns while they are found, as its cells meet them. Beyond the room they are counted alone,
-   some twice */
-template <class Cell> struct HopsOneList {
+/* The row's columns while they are found, as its cells meet them */
+template <class Cell> struct HopsOneColumns {
   enum {
-    NONE = 255
+    ROOM = Cell::MAX + 16 /* read by vectors */
   };
-  int           n, col[Cell::MAX + 16]; /* read by vectors */
-  unsigned char slot[Cell::SLOTS];
+  int n, col[ROOM];
 
-  HOPS_LANES HopsOneList(bool looked) : n(0)
+  /* rank[i]: how many are less than column i; the places that are none stay so */
+  HOPS_LANES void Rank(unsigned char rank[64]) const
   {
-    for (int i = 0; i < Cell::SLOTS && looked; i++) slot[i] = NONE;
-  }
-  /* u is none of those before */
-  HOPS_LANES int Append(int u)
-  {
-    col[HopsMin(n, Cell::MAX)] = u;
-    return n++;
-  }
-  /* The place of u, MAX or more where it has none */
-  HOPS_LANES int Add(int u)
-  {
-    unsigned int h = (unsigned int)u * 2654435761u >> 16 & (Cell::SLOTS - 1);
-
-    while (slot[h] != NONE && col[slot[h]] != u) h = (h + 1) & (Cell::SLOTS - 1);
-    const bool fresh = slot[h] == NONE;
-    const int  p     = fresh ? n : slot[h];
-
-    if (p >= Cell::MAX) return n++;
-    slot[h] = (unsigned char)p;
-    col[p]  = u;
-    n += fresh;
-    return p;
-  }
-  /* rank[i]: how many are less than column i; the places that are none stay so. Is that another order? */
-  HOPS_LANES bool Rank(unsigned char rank[64])
-  {
-    bool other = false;
-
-    for (int i = 1; i < n; i++) other |= col[i] < col[i - 1];
-    if (!other) return false;
 #if defined(HOPS_LANES_ONE) /* compilers for devices know no vectors, which these tables are not for */
     typedef int           Ints __attribute__((vector_size(64), aligned(4)));
     typedef unsigned char Bytes __attribute__((vector_size(16), aligned(1)));
@@ -69,8 +39,43 @@ template <class Cell> struct HopsOneList {
       *(Bytes *)(rank + h) = __builtin_convertvector(below, Bytes);
     }
 #endif
-    rank[63] = 63;
-    return true;
+    rank[Cell::Words::NONE] = Cell::Words::NONE;
+  }
+  HOPS_LANES bool Ascending() const
+  {
+    bool other = false;
+
+    for (int i = 1; i < n; i++) other |= col[i] < col[i - 1];
+    return !other;
+  }
+};
+
+/* The same where columns are looked up. Beyond the room they are counted alone, some twice */
+template <class Cell> struct HopsOneList : HopsOneColumns<Cell> {
+  enum {
+    NONE = 255
+  };
+  unsigned char slot[Cell::SLOTS];
+
+  HOPS_LANES HopsOneList()
+  {
+    this->n = 0;
+    for (int i = 0; i < Cell::SLOTS; i++) slot[i] = NONE;
+  }
+  /* The place of u, MAX or more where it has none */
+  HOPS_LANES int Add(int u)
+  {
+    unsigned int h = (unsigned int)u * 2654435761u >> 16 & (Cell::SLOTS - 1);
+
+    while (slot[h] != NONE && this->col[slot[h]] != u) h = (h + 1) & (Cell::SLOTS - 1);
+    const bool fresh = slot[h] == NONE;
+    const int  p     = fresh ? this->n : slot[h];
+
+    if (p >= Cell::MAX) return this->n++;
+    slot[h]      = (unsigned char)p;
+    this->col[p] = u;
+    this->n += fresh;
+    return p;
   }
 };
 
@@ -80,19 +85,74 @@ template <class Cell, class Team> struct HopsOneCount {
   HopsLORRows         rows;
   unsigned long long *work;
 
+  HOPS_LANES void SetLength(int r, const HopsOneColumns<Cell> &list, int *high) const
+  {
+    *high = 0;
+    for (int k = 0; k < list.n && rows.i[1]; k++) *high += list.col[k] >= (int)rows.split;
+    rows.i[0][r] = list.n - *high;
+    if (rows.i[1]) rows.i[1][r] = *high;
+  }
+  /* The same of a row whose cells, one or two, are taken to share no columns: false where they do. Nothing is
+     looked up, and no branch depends on which columns are there */
+  HOPS_LANES bool Distinct(int r, int k0, int k1) const
+  {
+    typedef typename Cell::Words Words;
+    const auto                  &m = cell.m;
+    HopsOneColumns<Cell>         list;
+    unsigned char                at[2][Cell::N], rank[64];
+    unsigned long long           negative[2] = {0, 0};
+    int                          high, sum = 0;
+
+    list.n      = 1;
+    list.col[0] = (int)rows.first + r;
+    for (int k = k0; k < k1; k++) {
+      int                      col[Cell::N];
+      const unsigned long long have = cell.Columns(m.entry[k], col, &negative[k - k0]);
+
+      at[k - k0][0] = 0;
+      if (list.n + Cell::N > list.ROOM) return false;
+      HOPS_LOR_UNROLL
+      for (int s = 1; s < Cell::N; s++) {
+        const int on = (int)(have >> s & 1);
+
+        list.col[list.n] = col[s];
+        at[k - k0][s]    = (unsigned char)(on ? list.n : Words::NONE);
+        list.n += on;
+      }
+    }
+    if (list.n > Cell::MAX) return false;
+    list.Rank(rank);
+    for (int i = 0; i < list.n && k1 - k0 > 1; i++) sum += rank[i]; /* of one rank are equal columns */
+    if (k1 - k0 > 1 && sum != list.n * (list.n - 1) / 2) return false;
+    SetLength(r, list, &high);
+    for (int k = k0; k < k1; k++) {
+      Words word;
+
+      word.Clear();
+      HOPS_LOR_UNROLL
+      for (int s = 0; s < Cell::N; s++) {
+        const int p = at[k - k0][s], to = rows.sorted && !high ? rank[p] : p;
+
+        word.Set(s, to, p != Words::NONE && (negative[k - k0] >> s & 1));
+      }
+      word.Store(rows, PlaceKey(m, rows, k));
+    }
+    return true;
+  }
   HOPS_LANES void operator()(size_t i) const
   {
     typedef typename Cell::Words Words;
     const auto                  &m = cell.m;
-    const int         r = (int)i, row = (int)rows.first + r, k0 = m.begin[row], k1 = m.begin[row + 1], split = (int)rows.split;
-    const bool        more = HasMore(m.hung, rows, r), look = m.twice || more || k1 > k0 + 1;
-    HopsOneList<Cell> list(look);
-    unsigned char     rank[64];
-    Words             word;
-    int               high = 0;
+    const int                    r = (int)i, row = (int)rows.first + r, k0 = m.begin[row], k1 = m.begin[row + 1];
+    const bool                   more = HasMore(m.hung, rows, r);
+    unsigned char                rank[64];
+    Words                        word;
+    int                          high;
 
-    if (look) list.Add(row);
-    else list.Append(row);
+    if (!m.twice && !more && k1 > k0 && k1 - k0 <= (Cell::PAIRS ? 2 : 1) && Distinct(r, k0, k1)) return;
+    HopsOneList<Cell> list;
+
+    list.Add(row);
     for (int k = k0; k < k1; k++) {
       int                col[Cell::N];
       unsigned long long negative = 0;
@@ -100,7 +160,7 @@ template <class Cell, class Team> struct HopsOneCount {
       word.Clear();
       word.Set(0, 0, false);
       for (unsigned long long left = cell.Columns(m.entry[k], col, &negative); left; left &= left - 1) {
-        const int s = __builtin_ctzll(left), p = look ? list.Add(col[s]) : list.Append(col[s]);
+        const int s = __builtin_ctzll(left), p = list.Add(col[s]);
 
         if (p < Cell::MAX) word.Set(s, p, negative >> s & 1);
       }
@@ -113,10 +173,9 @@ template <class Cell, class Team> struct HopsOneCount {
       CountLater<Team>(rows, r, list.n, work);
       return;
     }
-    for (int k = 0; k < list.n && rows.i[1]; k++) high += list.col[k] >= split;
-    rows.i[0][r] = list.n - high;
-    if (rows.i[1]) rows.i[1][r] = high;
-    if (high || !rows.sorted || !list.Rank(rank)) return;
+    SetLength(r, list, &high);
+    if (high || !rows.sorted || list.Ascending()) return;
+    list.Rank(rank);
     for (int k = k0; k < k1; k++) {
       word.Load(rows, PlaceKey(m, rows, k));
       word.Move(rank);

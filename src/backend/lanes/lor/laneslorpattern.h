@@ -84,7 +84,8 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
   typedef PlaceWords<DIM, MIXED> Words;
   HopsLanesLORMesh               m;
 
-  static constexpr int N = Star<DIM, MIXED>::N;
+  static constexpr int  N     = Star<DIM, MIXED>::N;
+  static constexpr bool PAIRS = false;
 
   enum {
     MAX   = HOPS_LOR_SLOTS,

@@ -52,7 +52,8 @@ template <int DIM, bool MIXED> struct PlaceWords {
   enum {
     PLACES = Star < DIM,
     MIXED > ::N,
-    N = (PLACES + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
+    N    = (PLACES + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD,
+    NONE = HOPS_PLACE_NONE
   };
   static_assert(N == HOPS_LANES_LOR_WORDS(DIM, MIXED), "room for places");
   unsigned long long w[N];

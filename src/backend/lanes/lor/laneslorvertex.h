@@ -186,7 +186,8 @@ HOPS_LANES_CALLED void Tensors(const HopsLanesLORRun &s, int c, int last, int v,
                              s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
   V             A[DIM * DIM], R[DIM * DIM], T[DIM * DIM], G[DIM * DIM];
   const V       det = Adjugate(DIM, J, A);
-  double       *out = s.out + HopsLanesCell(group, c, s.ncomp * s.nn) + (size_t)v * group, *mixed = out;
+  /* on a host `out` is the group's */
+  double *out = s.out + (group == 1 ? (size_t)c * s.ncomp * s.nn : c % group) + (size_t)v * group, *mixed = out;
 
   decltype(Greater(det, det, 0)) on = {};
 
@@ -340,6 +341,14 @@ template <int DIM, bool LINEAR, bool LUMP, class Team> struct HopsLORVertexDirec
     else FullSums<DIM>(s, s.X + (size_t)c * DIM * s.Pg * s.Pg * (DIM == 3 ? s.Pg : 1), ijk, J);
     Node<DIM, LUMP, Team>(s, c, 0, v, ijk, J);
   }
+  /* of group g, on a host; of cells that are not there zero */
+  template <class Member> HOPS_LANES void Group(const Member &team, double *) const
+  {
+    const int c = team.index() * Team::group, n = HopsMin(Team::group, (int)s.n - c);
+
+    for (int k = 0; k < s.ncomp * s.nn * Team::group && n < Team::group; k++) s.out[k] = 0;
+    for (int t = 0; t < n * s.nn; t++) (*this)((size_t)c * s.nn + t);
+  }
 };
 
 /*
@@ -393,6 +402,10 @@ template <int DIM, bool LUMP, class Team> struct HopsLORVertexCells {
         for (int a = 0; a < DIM; a++) J[i * DIM + a] = (a ? b : d)[0] * R[i][a][0] + (a ? b : d)[1] * R[i][a][1];
       Node<DIM, LUMP, Team>(s, c, last, v, ijk, J);
     }
+  }
+  template <class Member> HOPS_LANES void Group(const Member &team, double *) const
+  {
+    (*this)((size_t)team.index());
   }
 };
 
@@ -462,6 +475,43 @@ template <int DIM, bool LUMP, int LANES> struct HopsLORVertexNodal {
       Node<DIM, LUMP, Team>(s, (i0 + cell) * W, HopsMin(W, (int)s.n - (i0 + cell) * W) - 1, v, ijk, J);
     }
   }
+  template <class Team> HOPS_LANES void Group(const Team &team, double *scratch) const
+  {
+    (*this)(team, scratch);
+  }
+};
+
+/* The tensors of a host's group of cells, which f finds in scratch, and what numbers they make up: the former
+   are several times the latter, and would go to memory and come back */
+template <int DIM, class F> struct HopsLumpVertex {
+  static constexpr int lanes = 1;
+  F                    f;
+
+  static HOPS_LANES_CONSTEXPR size_t Data(const HopsLanesLORRun &s, int group)
+  {
+    return (size_t)s.ncomp * s.nn * group;
+  }
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    typedef typename Team::Value V;
+    constexpr int                G     = Team::group;
+    const HopsLanesLORRun       &s     = f.s;
+    V                           *o     = (V *)s.numbers + (size_t)team.index() * s.nnumbers;
+    const V                     *D     = (const V *)scratch;
+    const int                    st[3] = {1, s.P, s.P * s.P};
+    F                            mine  = f;
+
+    mine.s.out = scratch;
+    mine.Group(team, scratch + Data(s, G));
+    for (int t = 0; t < s.nnumbers; t++) {
+      const HopsLumpNumber x = s.number[t];
+      V                    v = D[x.base];
+
+      for (int k = 1; k < 1 << DIM && x.open; k++)
+        if (!(k & ~x.open)) v += D[x.base + (k & 1) * st[0] + (k >> 1 & 1) * st[1] + (k >> 2) * st[2]];
+      o[t] = x.w * v;
+    }
+  }
 };
 
 struct HopsLORDrop {
@@ -504,15 +554,38 @@ struct HopsLORMerge {
 
 template <class Back> struct HopsLORVertexLaunches {
   typedef typename Back::Team Team;
+  static constexpr int        G = Team::group;
 
-  /* nb: values of cells of a team */
+  /* f of n values of cells, `each` of which a team takes, with so many bytes of scratch a value */
+  template <int DIM, bool LUMP, class F> static PetscErrorCode Teams(const HopsLanesLORRun *s, int each, size_t one, const F &f)
+  {
+    const size_t n = (s->n + G - 1) / G;
+
+    PetscFunctionBegin;
+    if constexpr (LUMP && G > 1) {
+      const size_t bytes = one + HopsLumpVertex<DIM, F>::Data(*s, G) * sizeof(double);
+
+      PetscCheck(bytes <= Back::MostScratch(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "Low-order-refined matrices of order %d take %g MB of scratch of a thread: use -hops_backend host", s->P - 1,
+                 bytes / 1e6);
+      PetscCall(Back::Teams("HopsLORVertex", (int)n, bytes, HopsLumpVertex<DIM, F>{f}));
+    } else PetscCall(Back::Teams("HopsLORVertex", (int)((n + each - 1) / each), each * one, f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* f(i), i < n; tensors on a host by groups */
+  template <int DIM, bool LUMP, class F> static PetscErrorCode Each(const HopsLanesLORRun *s, size_t n, const F &f)
+  {
+    if constexpr (LUMP && G > 1) return Teams<DIM, LUMP>(s, 1, 0, f);
+    else return Back::Each("HopsLORVertex", n, f);
+  }
+
   template <int DIM, bool LUMP> static PetscErrorCode RunNodal(const HopsLanesLORRun *s, size_t one)
   {
-    const int nb    = HopsLanesOf((int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)));
-    const int teams = (int)((s->n + nb * Team::group - 1) / (nb * Team::group));
+    const int nb = HopsLanesOf((int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)));
 
-    if (nb * s->nn > 256) return Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 256>{*s, nb});
-    return Back::Teams("HopsLORVertex", teams, nb * one, HopsLORVertexNodal<DIM, LUMP, 128>{*s, nb});
+    if (nb * s->nn > 256) return Teams<DIM, LUMP>(s, nb, one, HopsLORVertexNodal<DIM, LUMP, 256>{*s, nb});
+    return Teams<DIM, LUMP>(s, nb, one, HopsLORVertexNodal<DIM, LUMP, 128>{*s, nb});
   }
 
   template <int DIM, bool LUMP> static PetscErrorCode Run(const HopsLanesLORRun *s)
@@ -523,12 +596,11 @@ template <class Back> struct HopsLORVertexLaunches {
     PetscFunctionBegin;
     PetscCall(Back::GetOwn(&most));
     if (s->Pg > s->P || one > most) {
-      if (s->Pg == 2) PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
-      else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s}));
+      if (s->Pg == 2) PetscCall((Each<DIM, LUMP>(s, points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s})));
+      else PetscCall((Each<DIM, LUMP>(s, points, HopsLORVertexDirect<DIM, false, LUMP, Team>{*s})));
     } else if (s->Pg > 2) PetscCall((RunNodal<DIM, LUMP>(s, one)));
-    else if constexpr (Team::group > 1)
-      PetscCall(Back::Each("HopsLORVertex", (s->n + Team::group - 1) / Team::group, HopsLORVertexCells<DIM, LUMP, Team>{*s}));
-    else PetscCall(Back::Each("HopsLORVertex", points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s}));
+    else if constexpr (G > 1) PetscCall((Each<DIM, LUMP>(s, (s->n + G - 1) / G, HopsLORVertexCells<DIM, LUMP, Team>{*s})));
+    else PetscCall((Each<DIM, LUMP>(s, points, HopsLORVertexDirect<DIM, true, LUMP, Team>{*s})));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -30,7 +30,8 @@ PetscErrorCode HopsLumpCreate(HopsLanesLOR k)
   u->mesh.ne       = (int)sp->ne;
   u->mesh.nfree    = (int)(sp->nT + sp->nG);
   u->mesh.perentry = 1.0 / sp->ne;
-  u->mesh.stencil  = sp->family == HOPS_HCURL && dim == 3 && P < 256;
+  u->mesh.faces    = sp->family == HOPS_HDIV && dim == 3 && P < 256 && k->kernels->group > 1;
+  u->mesh.stencil  = u->mesh.faces || (sp->family == HOPS_HCURL && dim == 3 && P < 256);
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->kernels->backend->name, P, HopsFamilies[sp->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,10 +167,12 @@ static PetscErrorCode SetNumbers(HopsLanesLOR k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLumpBegin(HopsLanesLOR k, HopsLanesLORRun *r)
+PetscErrorCode HopsLumpBegin(HopsLanesLOR k, HopsLORVertexData d, HopsLanesLORRun *r)
 {
-  struct _HopsLump *u      = k->lump;
-  const PetscBool   has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  struct _HopsLump    *u      = k->lump;
+  const PetscBool      has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
+  size_t               size;
 
   PetscFunctionBegin;
   r->lump      = true;
@@ -180,26 +183,29 @@ PetscErrorCode HopsLumpBegin(HopsLanesLOR k, HopsLanesLORRun *r)
     u->has[1] = has[1];
     PetscCall(SetNumbers(k));
   }
-  r->ncomp = u->ncomp[r->mixed ? 1 : 0];
+  r->ncomp    = u->ncomp[r->mixed ? 1 : 0];
+  r->nnumbers = u->n[r->mixed ? 1 : 0];
+  r->number   = u->number;
+  size        = HopsLanesGroups(k->kernels->group, k->space->ncells) * r->nnumbers * sizeof(double);
+  if (!r->first && size != d->numbersize) {
+    PetscCall((*memory->PoolFree)(&d->numbers));
+    PetscCall((*memory->PoolMalloc)(size, &d->numbers));
+    d->numbersize = size;
+  }
+  r->numbers = (double *)d->numbers + (size_t)r->first * r->nnumbers;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsLumpFinish(HopsLanesLOR k, HopsLORVertexData d)
 {
-  const HopsMemoryOps *memory = k->kernels->backend->memory;
-  struct _HopsLump    *u      = k->lump;
-  const PetscInt       nc     = k->space->ncells;
-  const size_t         size   = HopsLanesGroups(k->kernels->group, k->space->ncells) * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
+  const HopsLumpKernels *kernels = k->kernels->lump;
+  struct _HopsLump      *u       = k->lump;
+  const PetscInt         nc      = k->space->ncells;
 
   PetscFunctionBegin;
-  if (size != d->numbersize) {
-    PetscCall((*memory->PoolFree)(&d->numbers));
-    PetscCall((*memory->PoolMalloc)(size, &d->numbers));
-    d->numbersize = size;
-  }
   u->mesh.n       = u->n[d->v.mixed ? 1 : 0];
   u->mesh.numbers = (const double *)d->numbers;
-  if (nc) PetscCall((*k->kernels->lump->Numbers)(&u->mesh, nc, d->v.ncomp, u->number, d->v.v, (double *)d->numbers));
+  if (nc && kernels->Numbers) PetscCall((*kernels->Numbers)(&u->mesh, nc, d->v.ncomp, u->number, d->v.v, (double *)d->numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -468,7 +474,7 @@ static PetscErrorCode SetUpStencil(HopsLanesLOR k)
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
   PetscCall((*k->kernels->Set)(k->bad, 0, sizeof(*k->bad)));
-  if (!k->hang) PetscCall((*k->kernels->lump->CurlEmpty)(&u->mesh, k->bad));
+  if (!k->hang) PetscCall((*k->kernels->lump->StencilEmpty)(&u->mesh, k->bad));
   PetscCall((*memory->Copy)(NULL, &empty, k->bad, sizeof(empty), HOPS_COPY_OUT));
   u->mesh.empty = empty || k->hang; /* rows may have nothing but what hanging nodes bring */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -485,7 +491,7 @@ static PetscErrorCode AllocPlaces(HopsLanesLOR k, HopsLORRows *rows)
     PetscCall((*memory->Copy)(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
-  PetscCall((*memory->PoolMalloc)((*k->kernels->lump->CurlPlaceSize)(&k->lump->mesh, rows), (void **)&rows->place));
+  PetscCall((*memory->PoolMalloc)((*k->kernels->lump->StencilPlaceSize)(&k->lump->mesh, rows), (void **)&rows->place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -505,7 +511,7 @@ PetscErrorCode HopsLumpRows(HopsLanesLOR k, HopsLORRows *rows)
     PetscCall(AllocPlaces(k, rows));
   }
   PetscCall((*k->kernels->Set)(work, 0, sizeof(*work)));
-  if (m->stencil) PetscCall((*k->kernels->lump->CurlCount)(m, rows, work));
+  if (m->stencil) PetscCall((*k->kernels->lump->StencilCount)(m, rows, work));
   else PetscCall((*k->kernels->lump->Count)(m, rows, work));
   PetscCall(HopsLanesLORBuffer(k->kernels, rows, work, &buffer));
   if (rows->anylong) {
@@ -524,7 +530,7 @@ PetscErrorCode HopsLumpColumns(HopsLanesLOR k, HopsLORRows *rows, unsigned char 
 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->stencil) PetscCall((*k->kernels->lump->CurlColumns)(m, rows, used));
+  if (m->stencil) PetscCall((*k->kernels->lump->StencilColumns)(m, rows, used));
   else PetscCall((*k->kernels->lump->Columns)(m, rows, used));
   if (rows->anylong) PetscCall((*k->kernels->lump->ColumnsLong)(m, rows, used));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -541,9 +547,9 @@ PetscErrorCode HopsLumpValues(HopsLanesLOR k, HopsLORVertexData d, HopsLORRows *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(d->v.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
-  if (!rows->placed) PetscCall((*k->kernels->lump->CurlPlaces)(m, rows));
+  if (!rows->placed) PetscCall((*k->kernels->lump->StencilPlaces)(m, rows));
   rows->placed = PETSC_TRUE;
-  PetscCall((*k->kernels->lump->CurlValues)(m, rows, k->bad));
+  PetscCall((*k->kernels->lump->StencilValues)(m, rows, k->bad));
   if (rows->anylong) PetscCall((*k->kernels->lump->ValuesLong)(m, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,17 +9,8 @@
 
 #define HOPS_LUMP_LAST         (1 << 30)             /* the column's last term */
 #define HOPS_LUMP_LIST         32                    /* columns of a row by tables; longer ones take other kernels, */
-#define HOPS_CURL_MAX(coupled) ((coupled) ? 63 : 31) /* and so by the stencil */
-
-/*
-  w times the sum of a component of the vertex data over the nodes base, base + 1, ... along the directions of
-  `open` (bits). For an entity's own entry w is the product over the directions of 1/(2h) where the entity
-  extends, of the node's Gauss-Lobatto weight where it does not.
-*/
-typedef struct {
-  int    base, open; /* base: component * nn + node */
-  double w;
-} HopsLumpNumber;
+#define HOPS_CURL_MAX(coupled) ((coupled) ? 63 : 31) /* and so by the stencils */
+#define HOPS_DIV_MAX           15
 
 /* a term of a row on a cell: column (with HOPS_LUMP_LAST) + 2^32 (2 * number of the mass + 1 where it is
    subtracted) */
@@ -42,18 +33,20 @@ typedef struct {
   const double        *numbers;  /* [ncells][n], or on a host [groups][n][cells of a group] */
   HopsLumpTable        table[8];
 
-  /* H(curl) in 3D: rows go by laneslumpcurl.h, for which the others are, and tables serve long ones alone */
-  bool stencil;
+  /* H(curl) in 3D, and on a host H(div), `faces`: rows go by laneslumpcurl.h or laneslumpdiv.h, for which the
+     others are, and tables serve long ones alone */
+  bool stencil, faces;
   bool twice, empty; /* some cell has an unknown twice; some unknown has no cell */
   bool has[2];       /* terms of the derivative and of the field */
   /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
   int        own[2], mixed[2];
-  const int *at; /* [ne] place of an edge: i + 256 j + 65536 k, and its direction above */
+  const int *at; /* [ne] place of an edge or a face: i + 256 j + 65536 k, and its direction above */
 } HopsLumpMesh;
 
 /* No function waits for a device, or is called for no rows. Lengths of rows and bounds of long ones as in
    HopsLanesLORKernels */
 struct _HopsLumpKernels {
+  /* of all cells, for devices: NULL on hosts, where VertexData() makes them */
   PetscErrorCode (*Numbers)(const HopsLumpMesh *, PetscInt ncells, int ncomp, const HopsLumpNumber *, const double data[],
                             double numbers[]);
   /* result[0]: bits of the new masks that occur; the next two as in HopsLanesLORKernels; all zero before */
@@ -66,15 +59,15 @@ struct _HopsLumpKernels {
   PetscErrorCode (*CountLong)(const HopsLumpMesh *, const HopsLORRows *, int *buffer, unsigned long long *work);
   PetscErrorCode (*ColumnsLong)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
   PetscErrorCode (*ValuesLong)(const HopsLumpMesh *, const HopsLORRows *);
-  /* laneslumpcurl.h: rows by a stencil, where mesh.stencil. *empty, zero before, is 1 where an unknown has no
-     cell; bytes of rows->place, and rows->nblocks is set; places in rows of the final pattern, looked up if
-     it is sorted or in two blocks; zero as in HopsLanesLORKernels */
-  PetscErrorCode (*CurlEmpty)(const HopsLumpMesh *, int *empty);
-  size_t (*CurlPlaceSize)(const HopsLumpMesh *, HopsLORRows *);
-  PetscErrorCode (*CurlCount)(const HopsLumpMesh *, const HopsLORRows *, unsigned long long *work);
-  PetscErrorCode (*CurlColumns)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
-  PetscErrorCode (*CurlPlaces)(const HopsLumpMesh *, const HopsLORRows *);
-  PetscErrorCode (*CurlValues)(const HopsLumpMesh *, const HopsLORRows *, int *zero);
+  /* laneslumpcurl.h, laneslumpdiv.h: rows by a stencil, where mesh.stencil. *empty, zero before, is 1 where
+     an unknown has no cell (a host need not know); bytes of rows->place, and rows->nblocks is set; places in
+     rows of the final pattern, looked up if it is sorted or in two blocks; zero as in HopsLanesLORKernels */
+  PetscErrorCode (*StencilEmpty)(const HopsLumpMesh *, int *empty);
+  size_t (*StencilPlaceSize)(const HopsLumpMesh *, HopsLORRows *);
+  PetscErrorCode (*StencilCount)(const HopsLumpMesh *, const HopsLORRows *, unsigned long long *work);
+  PetscErrorCode (*StencilColumns)(const HopsLumpMesh *, const HopsLORRows *, unsigned char used[]);
+  PetscErrorCode (*StencilPlaces)(const HopsLumpMesh *, const HopsLORRows *);
+  PetscErrorCode (*StencilValues)(const HopsLumpMesh *, const HopsLORRows *, int *zero);
   /* as in HopsLanesLORKernels */
   PetscErrorCode (*HungTeams)(size_t bytes, int *teams, PetscBool *own);
   PetscErrorCode (*HungLists)(const HopsLumpMesh *, const HopsLORHungWork *);
@@ -97,9 +90,9 @@ EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsLumpCreate(HopsLanesLOR);
 PETSC_INTERN PetscErrorCode HopsLumpDestroy(HopsLanesLOR);
 PETSC_INTERN PetscErrorCode HopsLumpSetUp(HopsLanesLOR); /* restr, begin, entry, mask and twice of the mesh are known */
-/* components of the vertex data for the run's terms */
-PETSC_INTERN PetscErrorCode HopsLumpBegin(HopsLanesLOR, HopsLanesLORRun *);
-PETSC_INTERN PetscErrorCode HopsLumpFinish(HopsLanesLOR, HopsLORVertexData); /* numbers of all cells */
+/* components of the vertex data for the run's terms, and what numbers they make up; these of all cells */
+PETSC_INTERN PetscErrorCode HopsLumpBegin(HopsLanesLOR, HopsLORVertexData, HopsLanesLORRun *);
+PETSC_INTERN PetscErrorCode HopsLumpFinish(HopsLanesLOR, HopsLORVertexData);
 /* as in HopsLOROps */
 PETSC_INTERN PetscErrorCode HopsLumpMasks(HopsLanesLOR, HopsLORVertexData, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
 PETSC_INTERN PetscErrorCode HopsLumpRows(HopsLanesLOR, HopsLORRows *); /* row pointers */

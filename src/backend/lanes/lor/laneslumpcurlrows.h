@@ -4,7 +4,6 @@
   places, once more to write them.
 */
 #pragma once
-#include "laneslorone.h"
 #include "laneslumpcurl.h"
 
 /* ---- Blocks of rows ---- */
@@ -47,27 +46,15 @@ struct HopsCurlEqualStarts {
 
 /* ---- Pattern ---- */
 
-/* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell
-   sees with another sign */
-template <int N> HOPS_LANES unsigned int HopsCurlColumns(const HopsLumpMesh &m, int c, int i, const HopsCurlEdge &edge, int col[])
+/* See HopsLumpColumns() */
+template <int N> HOPS_LANES unsigned int HopsCurlColumns(const HopsLumpMesh &m, int c, int i, const HopsLumpPlace &edge, int col[])
 {
-  const int   *C        = m.restr + (size_t)c * m.ne;
-  const bool   turned   = C[i] < 0;
-  unsigned int negative = 0;
-
   HopsCurlEntries<N>(m, edge, col);
-  HOPS_LOR_UNROLL
-  for (int s = 0; s < N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
-  HOPS_LOR_UNROLL
-  for (int s = 1; s < N; s++) {
-    if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
-    col[s] = HopsLanesUnsigned(col[s]);
-  }
-  return negative;
+  return HopsLumpColumns<N>(m, c, i, col);
 }
 
 /* bits of those neighbours that lie on the cell's surface */
-template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsCurlEdge &e)
+template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsLumpPlace &e)
 {
   const int    last    = e.P - 1;
   unsigned int surface = 0;
@@ -82,34 +69,6 @@ template <int N> HOPS_LANES unsigned int HopsCurlSurface(const HopsCurlEdge &e)
   }
   return surface;
 }
-
-/* What laneslorone.h asks for */
-template <bool COUPLED> struct HopsCurlOneCell {
-  typedef HopsCurlWords<COUPLED> Words;
-  HopsLumpMesh                   m;
-
-  enum {
-    N     = HopsCurlStencil<COUPLED>::N,
-    MAX   = HopsCurlStencil<COUPLED>::MAX,
-    SLOTS = 2 * HopsCurlStencil<COUPLED>::SLOTS
-  };
-
-  HOPS_LANES int Entries() const
-  {
-    return m.ne;
-  }
-  HOPS_LANES unsigned long long Columns(int e, int col[], unsigned long long *negative) const
-  {
-    const int          c = CellOf(e, m.perentry), i = e - c * m.ne;
-    const HopsCurlEdge edge(m.P, m.at[i], COUPLED ? m.mask[c] : 0);
-    unsigned long long free = 0;
-
-    *negative = (unsigned long long)HopsCurlColumns<N>(m, c, i, edge, col) << 1;
-    HOPS_LOR_UNROLL
-    for (int s = 1; s < N; s++) free |= (unsigned long long)(col[s] < m.nfree) << s;
-    return free;
-  }
-};
 
 /*
   Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry
@@ -159,8 +118,8 @@ template <bool COUPLED> struct HopsCurlCount {
         i    = rowof[t];
         turn = kc + t - HopsMax(first[i], kc);
 
-        const int          e = m.entry[kc + t], c = CellOf(e, m.perentry);
-        const HopsCurlEdge edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0);
+        const int           e = m.entry[kc + t], c = CellOf(e, m.perentry);
+        const HopsLumpPlace edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0);
 
         negative = HopsCurlColumns<N>(m, c, e - c * m.ne, edge, col);
         if (several[i]) surface = m.twice ? ~0u : HopsCurlSurface<N>(edge); /* two entries of a cell can meet what is inside */
@@ -259,12 +218,12 @@ template <bool COUPLED> struct HopsCurlFill {
       HopsCurlWords<COUPLED> word;
 
       word.Load(rows, kc + t);
-      (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
+      (void)HopsCurlColumns<N>(m, c, e - c * m.ne, HopsLumpPlace(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
       HOPS_LOR_UNROLL
       for (int s = 1; s < N; s++) {
         const int p = word.Get(s);
 
-        if (p == HOPS_CURL_NONE) continue;
+        if (p == HopsCurlWords<COUPLED>::NONE) continue;
         list[p] = col[s]; /* cells that share a column write the same */
         len     = HopsMax(len, p + 1);
       }
@@ -336,7 +295,7 @@ template <bool COUPLED> struct HopsCurlPlaces {
 
       if (IsLong(rows, r, HopsCurlStencil<COUPLED>::MAX)) continue;
       const unsigned int negative =
-        HopsCurlColumns<N>(m, c, e - c * m.ne, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
+        HopsCurlColumns<N>(m, c, e - c * m.ne, HopsLumpPlace(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
 
       word.Clear();
       word.Set(0, Find(rows, r, row, &next), false);

@@ -4,8 +4,8 @@
   couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
 */
 #pragma once
-#include "laneslorcells.h"
 #include "laneslumpcurl.h"
+#include <type_traits>
 
 /*
   Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers, or those of a value's
@@ -17,7 +17,7 @@
   along b, -1 at the last, else 0; sk along c. What neighbours get that are not there is meaningless.
 */
 template <bool COUPLED, int G, class V>
-HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge &e, const double *X, V x[])
+HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsLumpPlace &e, const double *X, V x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
   const bool has0 = m.has[0], has1 = m.has[1];
@@ -99,37 +99,23 @@ HOPS_LANES void HopsCurlContributions(const HopsLumpMesh &m, const HopsCurlEdge 
 template <bool COUPLED>
 HOPS_LANES void HopsCurlAdd(const HopsCurlWords<COUPLED> &word, double x[], double s[], int lo, int none, bool fresh)
 {
-  constexpr int N = HopsCurlStencil<COUPLED>::N;
+  constexpr int N = HopsCurlStencil<COUPLED>::N, EACH = HopsCurlWords<COUPLED>::EACH;
 
   HOPS_LOR_UNROLL
-  for (int w = 0; w < N; w += HOPS_CURL_WORD) {
-    int    to[HOPS_CURL_WORD];
-    double v[HOPS_CURL_WORD];
+  for (int w = 0; w < N; w += EACH) {
+    int    to[EACH];
+    double v[EACH];
 
     HOPS_LOR_UNROLL
-    for (int i = 0; i < HOPS_CURL_WORD; i++) {
+    for (int i = 0; i < EACH; i++) {
       if (w + i >= N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
-      to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
+      to[i] = to[i] == HopsCurlWords<COUPLED>::NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
     HOPS_LOR_UNROLL
-    for (int i = 0; i < HOPS_CURL_WORD; i++)
+    for (int i = 0; i < EACH; i++)
       if (w + i < N) s[to[i]] = v[i] + x[w + i];
-  }
-}
-
-/* The same with V and V1 where the row's entries of block 0, n0 of them, and of block 1 lie */
-template <bool COUPLED>
-HOPS_LANES void HopsCurlAddBlocks(const HopsCurlWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
-{
-  HOPS_LOR_UNROLL
-  for (int i = 0; i < HopsCurlStencil<COUPLED>::N; i++) {
-    const int p = word.Get(i, &x[i]);
-
-    if (p == HOPS_CURL_NONE) continue;
-    if (p < n0) V[p] += x[i];
-    else V1[p - n0] += x[i];
   }
 }
 
@@ -187,14 +173,14 @@ template <bool COUPLED> struct HopsCurlValues {
         i    = rowof[t];
         turn = kc + t - HopsMax(first[i], kc);
         word.Load(rows, kc + t);
-        HopsCurlContributions<COUPLED, 1>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
+        HopsCurlContributions<COUPLED, 1>(m, HopsLumpPlace(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
                                           m.numbers + (size_t)c * m.n, x);
       }
       for (int j = 0;; j++) {
         if (turn == j) {
-          if (apart) HopsCurlAdd(word, x, shared, lo[i], room + t, alone[i]);
+          if (apart) HopsCurlAdd<COUPLED>(word, x, shared, lo[i], room + t, alone[i]);
           else
-            HopsCurlAddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i],
+            HopsLumpAddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i],
                               two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
         }
         if (!team.Any(turn > j)) break;
@@ -203,81 +189,5 @@ template <bool COUPLED> struct HopsCurlValues {
     if (!fits) return;
     if (b.k0 == b.k1) team.Sync(); /* the zeros are other lanes' */
     for (int k = t; k < len; k += T) rows.v[0][base + k] = shared[k];
-  }
-};
-
-/* ---- Values by cells, see laneslorcells.h ---- */
-
-template <bool COUPLED, class Team> struct HopsCurlCellValues {
-  typedef typename Team::Value V;
-  HopsLumpMesh                 m;
-  HopsLORRows                  rows;
-  HopsLORPieces                p;
-
-  enum {
-    G = Team::group,
-    N = HopsCurlStencil<COUPLED>::N
-  };
-
-  /* Cells c + l of the group for each bit l of `on`; these have the same mask */
-  HOPS_LANES bool Cells(int c, int mask, unsigned int on, bool inturn) const
-  {
-    bool zero = false;
-
-    for (int i = 0; i < m.ne; i++) {
-      const size_t part = (m.n + m.ne - 1) / m.ne * G; /* of the numbers */
-      V            x[N];
-
-      HopsLORPrefetch(m.numbers + (size_t)(c + G) * m.n + i * part, part * sizeof(*m.numbers));
-      HopsLORPrefetchEntries(p, rows, c * m.ne, m.ne, G, HopsCurlWords<COUPLED>::WORDS, N * 8, i);
-      HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[i], mask), m.numbers + (size_t)c * m.n, x);
-      for (unsigned int left = on; left; left &= left - 1) {
-        const int     l = HopsLowestBit(left);
-        const double *z = (const double *)x + l;
-
-        zero |= HopsLORTake<HopsCurlWords<COUPLED>>(p, rows, (c + l) * m.ne + i, true, inturn,
-                                                    [&](const HopsCurlWords<COUPLED> &word, double *out, auto fresh) {
-                                                      HOPS_LOR_UNROLL
-                                                      for (int s = 0; s < N; s++) {
-                                                        double    y  = z[s * G];
-                                                        const int to = word.Get(s, &y);
-
-                                                        if (to != HOPS_CURL_NONE) out[to] = fresh ? y : out[to] + y;
-                                                      }
-                                                    });
-      }
-    }
-    return zero;
-  }
-  HOPS_LANES void operator()(size_t piece) const
-  {
-    HopsLORForGroups<HopsCurlWords<COUPLED>>(p, rows, piece, G, m.ncells, m.ne, COUPLED ? m.mask : NULL,
-                                             [&](int c, int mask, unsigned int on, bool inturn) {
-                                               return Cells(c, mask, on, inturn);
-                                             });
-  }
-};
-
-/* The other rows; long ones become zero */
-template <bool COUPLED, int G> struct HopsCurlRowValues {
-  HopsLumpMesh  m;
-  HopsLORRows   rows;
-  HopsLORPieces p;
-
-  HOPS_LANES void operator()(size_t block) const
-  {
-    HopsLORFinishRows<HopsCurlWords<COUPLED>>(p, rows, m, block, [&](size_t r, int lo, int hi) {
-      if (IsLong(rows, (int)r, HopsCurlStencil<COUPLED>::MAX)) return;
-      for (int k = lo; k < hi; k++) {
-        const int              at = rows.i[0][r], e = m.entry[k], c = CellOf(e, m.perentry);
-        double                 x[HopsCurlStencil<COUPLED>::N];
-        HopsCurlWords<COUPLED> word;
-
-        word.Load(rows, PlaceKey(m, rows, k));
-        HopsCurlContributions<COUPLED, G>(m, HopsCurlEdge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0),
-                                          m.numbers + HopsLanesCell(G, c, m.n), x);
-        HopsCurlAddBlocks(word, x, rows.v[0] + at, rows.i[0][r + 1] - at, rows.i[1] ? rows.v[1] + rows.i[1][r] : NULL);
-      }
-    });
   }
 };

@@ -1,8 +1,7 @@
 /* Launches of the kernels of H(curl), H(div) and L2 (laneslump.h) by a back end's class (lanes.h). */
 #pragma once
 #include "laneslorhung.h"
-#include "laneslumpcurlrows.h"
-#include "laneslumpcurlvalues.h"
+#include "laneslumpcells.h"
 #include "laneslumprows.h"
 
 template <class Back> struct HopsLumpLaunches {
@@ -16,14 +15,6 @@ template <class Back> struct HopsLumpLaunches {
 
   static constexpr int G = Back::Team::group;
 
-  template <int DIM>
-  static PetscErrorCode NumbersOf(const HopsLumpMesh *m, PetscInt ncells, int ncomp, const HopsLumpNumber *number,
-                                  const double data[], double numbers[])
-  {
-    return Back::Each("HopsLumpNumbers", (ncells + G - 1) / G,
-                      HopsLumpGroupNumbers<DIM, typename Back::Team>{m->n, m->P, m->nn, ncomp, number, data, numbers});
-  }
-
   static PetscErrorCode Numbers(const HopsLumpMesh *m, PetscInt ncells, int ncomp, const HopsLumpNumber *number,
                                 const double data[], double numbers[])
   {
@@ -32,10 +23,7 @@ template <class Back> struct HopsLumpLaunches {
     PetscFunctionBegin;
     PetscCheck(total < UINT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The cells of a rank have more than 2^32 edges and faces of their lattices: use more ranks");
-    if constexpr (G > 1) {
-      if (m->dim == 3) PetscCall(NumbersOf<3>(m, ncells, ncomp, number, data, numbers));
-      else PetscCall(NumbersOf<2>(m, ncells, ncomp, number, data, numbers));
-    } else if (m->dim == 3)
+    if (m->dim == 3)
       PetscCall(Back::Each("HopsLumpNumbers", total, HopsLumpNumbers<3>{m->n, m->P, m->nn, ncomp, number, data, numbers}));
     else PetscCall(Back::Each("HopsLumpNumbers", total, HopsLumpNumbers<2>{m->n, m->P, m->nn, ncomp, number, data, numbers}));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,7 +57,8 @@ template <class Back> struct HopsLumpLaunches {
   /* columns of a row that is not a long one */
   static int Most(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
-    return m->stencil ? HOPS_CURL_MAX(rows->coupled) : HOPS_LUMP_LIST;
+    if (!m->stencil) return HOPS_LUMP_LIST;
+    return m->faces ? HOPS_DIV_MAX : HOPS_CURL_MAX(rows->coupled);
   }
 
   static PetscErrorCode CountLong(const HopsLumpMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work)
@@ -89,9 +78,21 @@ template <class Back> struct HopsLumpLaunches {
 
   /* ---- Rows by a stencil ---- */
 
-  static PetscErrorCode CurlEmpty(const HopsLumpMesh *m, int *empty)
+  /* do(cell) with what a mesh's cells add to rows: faces are there on hosts alone */
+  template <class Do> static auto ByStencil(const HopsLumpMesh *m, const HopsLORRows *rows, const Do &Launch)
   {
-    return Back::Each("HopsCurlFindEmpty", m->nfree, HopsCurlFindEmpty{m->begin, empty});
+    if constexpr (G > 1) {
+      if (m->faces)
+        return rows->coupled ? Launch(HopsLumpOneCell<HopsDivOn<true>>{{}, *m}) : Launch(HopsLumpOneCell<HopsDivOn<false>>{{}, *m});
+    }
+    return rows->coupled ? Launch(HopsLumpOneCell<HopsCurlOn<true>>{{}, *m}) : Launch(HopsLumpOneCell<HopsCurlOn<false>>{{}, *m});
+  }
+
+  /* Blocks of rows are a device's */
+  static PetscErrorCode StencilEmpty(const HopsLumpMesh *m, int *empty)
+  {
+    if constexpr (G > 1) return PETSC_SUCCESS;
+    else return Back::Each("HopsCurlFindEmpty", m->nfree, HopsCurlFindEmpty{m->begin, empty});
   }
 
   /* Have all blocks the same number of rows? Rows without a cell would make blocks of too many rows: so many
@@ -108,10 +109,10 @@ template <class Back> struct HopsLumpLaunches {
     return (int)PetscMax(1, PetscMin(T, 0.94 * T * (double)rows->n / PetscMax(rows->nplace, 1)));
   }
 
-  static size_t CurlPlaceSize(const HopsLumpMesh *m, HopsLORRows *rows)
+  static size_t StencilPlaceSize(const HopsLumpMesh *m, HopsLORRows *rows)
   {
     const int    R     = RowsOfBlock(rows);
-    const size_t words = rows->coupled ? (size_t)HopsCurlStencil<true>::WORDS : (size_t)HopsCurlStencil<false>::WORDS;
+    const size_t words = ByStencil(m, rows, [](auto cell) { return (size_t) decltype(cell)::Words::WORDS; });
 
     if (G > 1) rows->nblocks = 0; /* a host has none */
     else rows->nblocks = Equal(m) ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
@@ -131,17 +132,6 @@ template <class Back> struct HopsLumpLaunches {
   }
 
   template <bool COUPLED>
-  static PetscErrorCode CurlCountOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
-  {
-    PetscFunctionBegin;
-    if constexpr (G > 1)
-      PetscCall(
-        Back::Each("HopsCurlCount", rows->n, HopsOneCount<HopsCurlOneCell<COUPLED>, typename Back::Team>{{*m}, *rows, work}));
-    else PetscCall(CurlCountBlocks<COUPLED>(m, rows, work));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  template <bool COUPLED>
   static PetscErrorCode CurlCountBlocks(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
     int *start = HopsCurlStarts<COUPLED>(*rows);
@@ -156,71 +146,82 @@ template <class Back> struct HopsLumpLaunches {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode CurlCount(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
+  static PetscErrorCode StencilCount(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
-    return rows->coupled ? CurlCountOf<true>(m, rows, work) : CurlCountOf<false>(m, rows, work);
+    return ByStencil(m, rows, [&](auto cell) {
+      typedef decltype(cell) Cell;
+
+      if constexpr (G > 1)
+        return Back::Each("HopsStencilCount", rows->n, HopsOneCount<Cell, typename Back::Team>{cell, *rows, work});
+      else return CurlCountBlocks<Cell::COUPLED>(m, rows, work);
+    });
   }
 
-  template <bool COUPLED> static PetscErrorCode CurlColumnsOf(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
+  static PetscErrorCode StencilColumns(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
   {
-    if constexpr (G > 1) return Back::Each("HopsCurlFill", rows->n, HopsOneFill<HopsCurlOneCell<COUPLED>>{{*m}, *rows, used});
-    else return Run("HopsCurlFill", rows, HopsCurlFill<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows), used});
+    return ByStencil(m, rows, [&](auto cell) {
+      typedef decltype(cell) Cell;
+
+      if constexpr (G > 1) return Back::Each("HopsStencilFill", rows->n, HopsOneFill<Cell>{cell, *rows, used});
+      else return Run("HopsCurlFill", rows, HopsCurlFill<Cell::COUPLED>{*m, *rows, HopsCurlStarts<Cell::COUPLED>(*rows), used});
+    });
   }
 
-  static PetscErrorCode CurlColumns(const HopsLumpMesh *m, const HopsLORRows *rows, unsigned char used[])
+  template <class Cell> static PetscErrorCode Pieces(const Cell &cell, const HopsLORRows *rows, HopsLORPieces *p)
   {
-    return rows->coupled ? CurlColumnsOf<true>(m, rows, used) : CurlColumnsOf<false>(m, rows, used);
+    return HopsLORGetPieces<Back>(cell.m.ncells, rows->nplace, rows, rows->place + (size_t)rows->nplace * Cell::Words::WORDS, p);
   }
 
-  template <bool COUPLED> static PetscErrorCode CurlPieces(const HopsLumpMesh *m, const HopsLORRows *rows, HopsLORPieces *p)
+  template <class Cell> static PetscErrorCode PlacesOfHost(const Cell &cell, const HopsLORRows *rows)
   {
-    return HopsLORGetPieces<Back>(m->ncells, rows->nplace, rows, HopsCurlStarts<COUPLED>(*rows) + rows->nblocks + 1, p);
-  }
+    const HopsLumpMesh &m = cell.m;
+    HopsLORPieces       p;
 
-  template <bool COUPLED> static PetscErrorCode CurlPlacesOf(const HopsLumpMesh *m, const HopsLORRows *rows)
-  {
     PetscFunctionBegin;
-    if constexpr (G > 1) {
-      HopsLORPieces p;
-
-      if (rows->i[1])
-        PetscCall(
-          Back::Each("HopsCurlPlaces", rows->n, HopsOnePlaces<HopsCurlOneCell<COUPLED>>{{*m}, *rows, HOPS_CURL_MAX(COUPLED)}));
-      if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(CurlPieces<COUPLED>(m, rows, &p));
-      PetscCall((HopsLORSetPieces<Back, HopsCurlWords<COUPLED>>(m->begin, m->entry, rows, m->ne, HOPS_CURL_MAX(COUPLED), &p)));
-    } else if (rows->sorted || rows->i[1])
-      PetscCall(Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
+    if (rows->i[1]) PetscCall(Back::Each("HopsStencilPlaces", rows->n, HopsOnePlaces<Cell>{cell, *rows, Cell::MAX}));
+    if (!PlaceByEntry(*rows)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Pieces(cell, rows, &p));
+    PetscCall((HopsLORSetPieces<Back, typename Cell::Words>(m.begin, m.entry, rows, m.ne, Cell::MAX, &p)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode CurlPlaces(const HopsLumpMesh *m, const HopsLORRows *rows)
+  static PetscErrorCode StencilPlaces(const HopsLumpMesh *m, const HopsLORRows *rows)
   {
-    return rows->coupled ? CurlPlacesOf<true>(m, rows) : CurlPlacesOf<false>(m, rows);
+    return ByStencil(m, rows, [&](auto cell) {
+      constexpr bool COUPLED = decltype(cell)::COUPLED;
+
+      if constexpr (G > 1) return PlacesOfHost(cell, rows);
+      else if (rows->sorted || rows->i[1])
+        return Run("HopsCurlPlaces", rows, HopsCurlPlaces<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)});
+      return PETSC_SUCCESS;
+    });
   }
 
-  template <bool COUPLED> static PetscErrorCode CurlValuesOf(const HopsLumpMesh *m, const HopsLORRows *rows, int *zero)
+  template <class Cell> static PetscErrorCode ValuesOfHost(const Cell &cell, const HopsLORRows *rows, int *zero)
   {
-    PetscFunctionBegin;
-    if constexpr (G > 1) {
-      HopsLORPieces pieces;
+    HopsLORPieces pieces;
 
-      PetscCall(CurlPieces<COUPLED>(m, rows, &pieces));
-      PetscCall(HopsLORByPieces<Back>(
-        rows, pieces, zero,
-        [&](const HopsLORPieces &p) {
-          return Back::Each("HopsCurlCellValues", p.n, HopsCurlCellValues<COUPLED, typename Back::Team>{*m, *rows, p});
-        },
-        [&](const HopsLORPieces &p) {
-          return Back::Each("HopsCurlRowValues", HopsLORBlocks(rows), HopsCurlRowValues<COUPLED, G>{*m, *rows, p});
-        }));
-    } else PetscCall(Run("HopsCurlValues", rows, HopsCurlValues<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)}));
+    PetscFunctionBegin;
+    PetscCall(Pieces(cell, rows, &pieces));
+    PetscCall(HopsLORByPieces<Back>(
+      rows, pieces, zero,
+      [&](const HopsLORPieces &p) {
+        return Back::Each("HopsLumpCellValues", p.n, HopsLumpCellValues<Cell, typename Back::Team>{cell, *rows, p});
+      },
+      [&](const HopsLORPieces &p) {
+        return Back::Each("HopsLumpRestValues", HopsLORBlocks(rows), HopsLumpRestValues<Cell, G>{cell, *rows, p});
+      }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode CurlValues(const HopsLumpMesh *m, const HopsLORRows *rows, int *zero)
+  static PetscErrorCode StencilValues(const HopsLumpMesh *m, const HopsLORRows *rows, int *zero)
   {
-    return rows->coupled ? CurlValuesOf<true>(m, rows, zero) : CurlValuesOf<false>(m, rows, zero);
+    return ByStencil(m, rows, [&](auto cell) {
+      constexpr bool COUPLED = decltype(cell)::COUPLED;
+
+      if constexpr (G > 1) return ValuesOfHost(cell, rows, zero);
+      else return Run("HopsCurlValues", rows, HopsCurlValues<COUPLED>{*m, *rows, HopsCurlStarts<COUPLED>(*rows)});
+    });
   }
 
   /* ---- Hanging nodes ---- */
@@ -239,22 +240,22 @@ template <class Back> struct HopsLumpLaunches {
   {
     HopsLumpKernels k = {};
 
-    k.Numbers       = Numbers;
-    k.Compare       = Compare;
-    k.Count         = Count;
-    k.Columns       = Columns;
-    k.Values        = Values;
-    k.CountLong     = CountLong;
-    k.ColumnsLong   = ColumnsLong;
-    k.ValuesLong    = ValuesLong;
-    k.CurlEmpty     = CurlEmpty;
-    k.CurlPlaceSize = CurlPlaceSize;
-    k.CurlCount     = CurlCount;
-    k.CurlColumns   = CurlColumns;
-    k.CurlPlaces    = CurlPlaces;
-    k.CurlValues    = CurlValues;
-    k.HungTeams     = HungTeams;
-    k.HungLists     = HungLists;
+    if constexpr (G == 1) k.Numbers = Numbers;
+    k.Compare          = Compare;
+    k.Count            = Count;
+    k.Columns          = Columns;
+    k.Values           = Values;
+    k.CountLong        = CountLong;
+    k.ColumnsLong      = ColumnsLong;
+    k.ValuesLong       = ValuesLong;
+    k.StencilEmpty     = StencilEmpty;
+    k.StencilPlaceSize = StencilPlaceSize;
+    k.StencilCount     = StencilCount;
+    k.StencilColumns   = StencilColumns;
+    k.StencilPlaces    = StencilPlaces;
+    k.StencilValues    = StencilValues;
+    k.HungTeams        = HungTeams;
+    k.HungLists        = HungLists;
     return k;
   }
 };

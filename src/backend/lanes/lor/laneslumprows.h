@@ -10,7 +10,7 @@
 
 /* ---- Numbers ---- */
 
-/* out[c][n]: of cell c by number[n], from data[c][ncomp][nn] */
+/* out[c][n]: of cell c by number[n], from data[c][ncomp][nn]. (A host has them with the data) */
 template <int DIM> struct HopsLumpNumbers {
   int                   n, P, nn, ncomp;
   const HopsLumpNumber *number;
@@ -35,31 +35,6 @@ template <int DIM> struct HopsLumpNumbers {
       v += HopsLoad(D + o);
     }
     out[t] = x.w * v;
-  }
-};
-
-/* The same of a group of cells */
-template <int DIM, class Team> struct HopsLumpGroupNumbers {
-  typedef typename Team::Value V;
-  int                          n, P, nn, ncomp;
-  const HopsLumpNumber        *number;
-  const double                *data;
-  double                      *out;
-
-  HOPS_LANES void operator()(size_t g) const
-  {
-    const V  *D     = (const V *)data + g * ncomp * nn;
-    V        *o     = (V *)out + g * n;
-    const int st[3] = {1, P, P * P};
-
-    for (int t = 0; t < n; t++) {
-      const HopsLumpNumber x = number[t];
-      V                    v = D[x.base];
-
-      for (int s = 1; s < 1 << DIM && x.open; s++)
-        if (!(s & ~x.open)) v += D[x.base + (s & 1) * st[0] + (s >> 1 & 1) * st[1] + (s >> 2) * st[2]];
-      o[t] = x.w * v;
-    }
   }
 };
 
