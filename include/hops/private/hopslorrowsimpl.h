@@ -90,6 +90,7 @@ struct _HopsLORAssembler {
   const HopsLOROps *ops;
   const char       *kernel;            /* name of what runs */
   PetscInt          constraintentries; /* of a hanging node's row; 0: all. Set before there is a pattern */
+  PetscBool         guess;             /* off-diagonal factors cost memory where there are none, too */
 };
 
 /* The n entries of a cell's matrix between nodes that do not hang, in the order of its cellplace[]: nodes of

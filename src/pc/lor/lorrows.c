@@ -85,20 +85,21 @@ static PetscErrorCode HopsLORCheckSign(HopsLOR *lor, PetscInt n, const HopsValue
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of all components of a run of cells before the next run, as functions of a PetscDS give them together */
-static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscBool mixed, HopsLORVertexData data[])
+/* Of the first cells; of all components of a run of cells before the next run, as functions of a PetscDS give
+   them together */
+static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscInt ncells, PetscBool mixed, HopsLORVertexData data[])
 {
   HopsSpace      sp   = lor->space;
   const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
-  PetscInt       run  = PetscMax(sp->ncells, 1);
+  PetscInt       run  = PetscMax(ncells, 1);
   HopsValuesWork w[2] = {{0}, {0}};
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < lor->nc; ++i)
     if (!HopsLORFewValues(HopsFormDerivative(form[i])) || !HopsLORFewValues(HopsFormValue(form[i])))
       run = PetscMax(1, lor->backend->runpoints / (HOPS_LOR_CHUNK * nq * lor->nc * lor->nc)) * HOPS_LOR_CHUNK;
-  for (PetscInt c = 0; !c || c < sp->ncells; c += run) {
-    const PetscInt n = PetscMin(run, sp->ncells - c);
+  for (PetscInt c = 0; !c || c < ncells; c += run) {
+    const PetscInt n = PetscMin(run, ncells - c);
 
     for (PetscInt i = 0; i < lor->nc; ++i) {
       HopsValues v[2];
@@ -123,17 +124,24 @@ static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscBo
   below droptol the cell keeps none of them: what is left is the diagonal of a positive definite tensor at
   each node, so the matrix stays definite, and the tensor lies between 1 - (dim - 1) droptol and 1 + (dim
   - 1) droptol times it. Dropping single pairs could leave an indefinite one.
+
+  Without a pattern all cells get off-diagonal factors, but where that costs and the first cells have none.
 */
 PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLORVertexData data[], PetscBool *fits)
 {
   HopsLORAssembler k     = lor->kernel;
-  const PetscBool  mixed = lor->mat ? lor->coupled : PETSC_TRUE;
-  PetscBool        ok, coupled, again;
+  const PetscInt   n     = lor->space->ncells;
+  PetscBool        mixed = lor->mat ? lor->coupled : PETSC_TRUE, ok, coupled, again;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < 3; ++i) lor->negative[i] = PETSC_FALSE;
   for (PetscInt c = 0; c < lor->nc; ++c) data[c] = NULL;
-  PetscCall(HopsLORVertex(lor, form, mixed, data));
+  if (!lor->mat && k->guess && n > HOPS_LOR_CHUNK) {
+    PetscCall(HopsLORVertex(lor, form, HOPS_LOR_CHUNK, PETSC_FALSE, data));
+    for (PetscInt c = 1; c < lor->nc; ++c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));
+    PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_FALSE, &ok, &mixed));
+  }
+  PetscCall(HopsLORVertex(lor, form, n, mixed, data));
   for (PetscInt c = 1; c < lor->nc; ++c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));
   PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_FALSE, &ok, &coupled));
   if (!lor->mat) ok = PETSC_FALSE;
@@ -145,7 +153,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLO
     again        = mixed ? PETSC_FALSE : PETSC_TRUE;
     for (PetscInt c = 1; c < lor->nc && lor->backend->host; ++c)
       if (HopsFormDerivative(form[c]) != HopsFormDerivative(form[0])) again = PETSC_TRUE;
-    if (coupled && again) PetscCall(HopsLORVertex(lor, form, PETSC_TRUE, data));
+    if (coupled && again) PetscCall(HopsLORVertex(lor, form, n, PETSC_TRUE, data));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -555,6 +555,7 @@ PetscErrorCode HopsLanesLORCreate(const HopsLanesLORKernels *kernels, HopsSpace 
   PetscCall(HopsLORHangCreate(k));
   k->head.ops    = &HopsLORLanes;
   k->head.kernel = k->name;
+  k->head.guess  = kernels->group > 1 ? PETSC_TRUE : PETSC_FALSE;
   *lor           = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -75,12 +75,15 @@ PetscErrorCode HopsLORGetPieces(int ncells, size_t entries, const HopsLORRows *r
 }
 
 /* The row's pieces: do(first entry, end) for each */
-template <class Do> HOPS_LANES void HopsLORForPieces(const int entry[], int lo, int hi, double perentry, int cells, const Do &Put)
+template <class Do>
+HOPS_LANES void HopsLORForPieces(const int entry[], int lo, int hi, double perentry, double perpiece, const Do &Put)
 {
-  for (int k = lo; k < hi;) {
-    const int piece = CellOf(entry[k], perentry) / cells, first = k;
+  const auto PieceOf = [=](int k) { return CellOf(CellOf(entry[k], perentry), perpiece); };
 
-    while (k < hi && CellOf(entry[k], perentry) / cells == piece) k++;
+  for (int k = lo; k < hi;) {
+    const int piece = PieceOf(k), first = k;
+
+    for (k++; k < hi && PieceOf(k) == piece;) k++;
     Put(first, k);
   }
 }
@@ -90,8 +93,8 @@ template <class Do> HOPS_LANES void HopsLORForPieces(const int entry[], int lo, 
 struct HopsLORCountCopies {
   const int    *begin, *entry;
   HopsLORRows   rows;
-  double        perentry;
-  int           max, cells; /* cells of a piece */
+  double        perentry, perpiece; /* 1 / cells of a piece */
+  int           max;
   bool          few;
   HopsLORPieces p;
 
@@ -100,7 +103,7 @@ struct HopsLORCountCopies {
     const int r = (int)i, *b = begin + rows.first + r;
     int       pieces = 0;
 
-    HopsLORForPieces(entry, b[0], b[1], perentry, cells, [&](int, int) { pieces++; });
+    HopsLORForPieces(entry, b[0], b[1], perentry, perpiece, [&](int, int) { pieces++; });
     const bool later = !pieces || IsLong(rows, r, max) || HasTwo(rows, r) || (pieces > 1 && (!few || pieces > HOPS_LOR_COPIES));
 
     p.later[r]  = later ? HOPS_LOR_LATER : (pieces > 1 ? HOPS_LOR_SUM : HOPS_LOR_DONE);
@@ -153,7 +156,7 @@ template <class Words, int G> struct HopsLORFindPieces {
       p.marks[e] = (unsigned char)(length | HOPS_LOR_LAST | (HopsLORFills(word, length) ? HOPS_LOR_ALONE : 0));
       return;
     }
-    HopsLORForPieces(c.entry, b[0], b[1], c.perentry, c.cells, [&](int k, int end) {
+    HopsLORForPieces(c.entry, b[0], b[1], c.perentry, c.perpiece, [&](int k, int end) {
       int          first = c.entry[k], last = first;
       unsigned int before = Turn(first), after = before;
 
@@ -184,7 +187,7 @@ PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const Hops
 {
   constexpr int            G   = Back::Team::group;
   const bool               few = rows->nnz[0] < INT_MAX / HOPS_LOR_COPIES;
-  const HopsLORCountCopies c   = {begin, entry, *rows, 1.0 / percell, max, p->each * G, few, *p};
+  const HopsLORCountCopies c   = {begin, entry, *rows, 1.0 / percell, 1.0 / (p->each * G), max, few, *p};
 
   PetscFunctionBegin;
   PetscCheck(max <= HOPS_LOR_LENGTH, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Marks do not count %d columns", max);
