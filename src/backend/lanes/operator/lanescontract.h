@@ -15,6 +15,29 @@ struct HopsLanesContraction {
   }
 };
 
+/* The same on a host, whose loops divide nothing: `outer` times `inner` lines */
+template <class V>
+HOPS_LANES_CALLED void ContractAlone(int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner, const V *in,
+                                     V *out, bool add)
+{
+  for (int o = 0; o < outer; o++)
+    for (int first = 0; first < M; first += HOPS_LANES_GROUP) {
+      const double *a[HOPS_LANES_GROUP];
+      V            *to   = out + (o * M + first) * inner;
+      const int     rows = HopsMin(HOPS_LANES_GROUP, M - first);
+
+      for (int j = 0; j < HOPS_LANES_GROUP; j++) a[j] = A + HopsMin(first + j, M - 1) * sm;
+      for (int i = 0; i < inner; i++) {
+        const V *s                   = in + o * N * inner + i;
+        V        v[HOPS_LANES_GROUP] = {};
+
+        for (int n = 0; n < N; n++)
+          for (int j = 0; j < HOPS_LANES_GROUP; j++) v[j] += a[j][n * sn] * s[n * inner];
+        for (int j = 0; j < rows; j++) to[j * inner + i] = add ? to[j * inner + i] + v[j] : v[j];
+      }
+    }
+}
+
 /* Of doubles, or of vectors of them: out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], i < base^before, a
    few m at a time for each lane */
 template <class Team, class V>
@@ -23,6 +46,10 @@ HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c,
 {
   const int M = c.M, N = c.N, inner = before == 0 ? 1 : HopsLanesPower(c.base, before);
 
+  if constexpr (Team::group > 1) {
+    ContractAlone(M, N, A, sm, sn, outer, inner, in, out, add);
+    return;
+  }
   for (int t = team.lane(); t < outer * c.groups * inner; t += team.size()) {
     int i = 0, j = 0, g, o = t;
 

@@ -220,6 +220,19 @@ HOPS_LANES int HopsDerhamTurned(const int to[], const HopsLanesQuotient &by0, co
   return x * to[0] + y * to[1] + z * to[2];
 }
 
+/* f(i, turned) for the lanes' numbers i < n of a lattice */
+template <class Team, class F>
+HOPS_LANES void HopsDerhamEachTurned(const Team &team, const int to[], const HopsLanesQuotient &by0, const HopsLanesQuotient &by1,
+                                     int n, const F &f)
+{
+  if constexpr (Team::group > 1) {
+    for (int z = 0, i = 0; i < n; z++)
+      for (int y = 0; y < (int)by1.n && i < n; y++)
+        for (int x = 0; x < (int)by0.n; x++, i++) f(i, x * to[0] + y * to[1] + z * to[2]);
+  } else
+    for (int i = team.lane(); i < n; i += team.size()) f(i, HopsDerhamTurned(to, by0, by1, i));
+}
+
 /*
   A term of component c's entries: e_i (+)= a sum_q d_q prod_x f_x(q). f, by two bits of `kinds` for each
   direction: the square of the function (0), of its derivative (1), or their product (2). d: one of the nd
@@ -236,8 +249,8 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
   const int                    dim = k.dim, nq = HopsLanesPower(k.Q, dim);
   int                          outer = 1;
 
-  for (int q = team.lane(); q < nq; q += team.size())
-    v[HopsDerhamTurned(t.points[c], t.byQ, t.byQ, q)] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q));
+  HopsDerhamEachTurned(team, t.points[c], t.byQ, t.byQ, nq,
+                       [&](int q, int turned) { v[turned] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q)); });
   team.Sync();
   for (int j = 0; j < dim - after; j++) {
     const int     x = t.turn[c][j], open = t.s.l.open[c][x] ? 1 : 0, kind = kinds >> 2 * x & 3;
@@ -298,9 +311,10 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
       for (int j = HopsMax((int)(k.first - cell), 0); j < G && cell + j < k.first + k.n; j++) {
         const int *to = restr + j * ne + off;
 
-        for (int i = team.lane(); i < (int)t.s.l.off[c + 1] - off; i += team.size())
+        HopsDerhamEachTurned(team, t.nodes[c], by0, by1, (int)t.s.l.off[c + 1] - off, [&](int i, int turned) {
           HopsMeetAdd<Team>(y, yg, k.nT, to[i] < 0 ? -1 - to[i] : to[i], k.marked != NULL, /* squares have no sign */
-                            ((const double *)(e + off + HopsDerhamTurned(t.nodes[c], by0, by1, i)))[j]);
+                            ((const double *)(e + off + turned))[j]);
+        });
       }
     }
     team.Sync();
