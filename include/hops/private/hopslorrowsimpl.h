@@ -40,7 +40,8 @@ typedef struct {
   /* [nplace] or more: where what cells add to the rows goes; made with the lengths in H1, else when values
      are asked for */
   unsigned long long *place;
-  int                 place0, nplace;
+  int                 place0, nplace, nlong;
+  int                *longrow; /* [nlong] rows without, in H1 */
 } HopsLORRows;
 
 /* ----------------------------------- low-order-refined matrices ----------------------------------- */

@@ -20,6 +20,8 @@ PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
   PetscCall(HopsLORFreeRows(lor));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.place));
   PetscCall((*memory->PoolFree)((void **)&lor->ghosts.place));
+  PetscCall((*memory->PoolFree)((void **)&lor->rows.longrow));
+  PetscCall((*memory->PoolFree)((void **)&lor->ghosts.longrow));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.slotrow));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.slot));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.xi));

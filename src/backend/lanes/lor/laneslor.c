@@ -436,6 +436,27 @@ static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Places of the final pattern, and the rows that have none */
+static PetscErrorCode FindPlaces(HopsLanesLOR k, HopsLORRows *rows)
+{
+  int *sum;
+
+  PetscFunctionBegin;
+  PetscCall((*k->kernels->Places)(&k->mesh, rows));
+  if (!rows->anylong) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Malloc(k, (rows->n + 1) * sizeof(int), (void **)&sum));
+  PetscCall((*k->kernels->LongRows)(rows, sum, NULL));
+  PetscCall((*k->kernels->Scan)(rows->n, sum));
+  PetscCall(CopyOut(k, &rows->nlong, sum + rows->n, sizeof(int)));
+  if (rows->nlong) {
+    PetscCall(PetscInfo(k->space, "%d rows of the low-order-refined matrix have too many columns for places\n", rows->nlong));
+    PetscCall(Malloc(k, rows->nlong * sizeof(int), (void **)&rows->longrow));
+    PetscCall((*k->kernels->LongRows)(rows, sum, rows->longrow));
+  }
+  PetscCall(Free(k, (void **)&sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows)
 {
   HopsLanesLOR    k     = (HopsLanesLOR)lor;
@@ -443,7 +464,7 @@ static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLO
 
   PetscFunctionBegin;
   if (!k->lump && !rows->placed) {
-    if (rows->n) PetscCall((*k->kernels->Places)(&k->mesh, rows));
+    if (rows->n) PetscCall(FindPlaces(k, rows));
     rows->placed = PETSC_TRUE;
   }
   PetscCall(TimeBegin(k));

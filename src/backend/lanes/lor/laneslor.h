@@ -186,10 +186,12 @@ typedef struct {
   PetscErrorCode (*CountLong)(const HopsLanesLORMesh *, const HopsLORRows *, int *buffer, unsigned long long *work);
   PetscErrorCode (*Columns)(const HopsLanesLORMesh *, const HopsLORRows *, unsigned char used[]);
   /* laneslorvalues.h: bytes of places, after the entries of restr that rows have are counted, which it may
-     change; places in rows of the final pattern, looked up there if need be; values. On a host *zero, 0
-     before, becomes 1 where a diagonal entry may be zero */
+     change; places in rows of the final pattern, looked up there if need be; which rows have none, in sum[n +
+     1], where list is NULL, then by their sums the list; values. On a host *zero, 0 before, becomes 1 where a
+     diagonal entry may be zero */
   size_t (*PlaceSize)(const HopsLanesLORMesh *, HopsLORRows *);
   PetscErrorCode (*Places)(const HopsLanesLORMesh *, const HopsLORRows *);
+  PetscErrorCode (*LongRows)(const HopsLORRows *, int sum[], int list[]);
   PetscErrorCode (*Values)(const HopsLanesLORMesh *, const HopsLanesLORData *, const HopsLORRows *, int *zero);
   /* laneslorwide.h: rows of nc components; values of component c */
   PetscErrorCode (*WidenRows)(const HopsLORRows *, int nc, const HopsLORRows *wide);

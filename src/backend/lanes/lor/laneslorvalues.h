@@ -260,33 +260,79 @@ template <int DIM, bool MIXED> struct HopsLORValues {
   }
 };
 
-/* The rows that have no places, a lane for each; they are zero before */
-template <int DIM, bool MIXED, int G> struct HopsLORLongValues {
-  HopsLanesLORMesh m;
-  HopsLanesLORData data;
-  HopsLORRows      rows;
+/* Which rows have no places: sum[r] is whether r is one; by sums of these before each, their list */
+struct HopsLORLongRows {
+  HopsLORRows rows;
+  int        *sum, *list;
 
   HOPS_LANES void operator()(size_t i) const
   {
     const int r = (int)i;
 
-    if (!IsLong(rows, r, HOPS_LANES_LOR_MAX)) return;
-    const int lo = rows.i[0][r], n0 = rows.i[0][r + 1] - lo, row = (int)rows.first + r;
-    int       next = lo;
+    if (!list) sum[r] = IsLong(rows, r, HOPS_LANES_LOR_MAX);
+    else if (sum[r] < sum[r + 1]) list[sum[r]] = r;
+  }
+};
 
-    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
-      const int e = m.entry[k], c = CellOf(m, e), at = m.ijk[e - c * m.nn], mask = MIXED ? m.mask[c] : 0, *N = m.restr + e;
-      const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
-      double    x[Star<DIM, MIXED>::N];
+/*
+  Those rows, a row of lanes for each; they are zero before. The contributions of a few of its cells, and
+  their columns, go to scratch. Then each lane looks there for columns of its own: to find a contribution's
+  place in the row would be one step after the other.
+*/
+template <int DIM, bool MIXED, int G> struct HopsLORLongValues {
+  static constexpr int lanes = HOPS_LOR_TEAM, N = Star<DIM, MIXED>::N, C = 8;
+  HopsLanesLORMesh     m;
+  HopsLanesLORData     data;
+  HopsLORRows          rows;
 
-      Contributions<DIM, MIXED, G>(m, data, e, x);
-      ForNeighbours<DIM, MIXED>(ijk, m.P, mask, [&](int s, int offset) {
-        if (N[offset] >= m.nfree) return;
-        const int p = (int)Find(rows, r, N[offset], &next);
+  enum {
+    ROWS  = HopsLanesOf(lanes) / HOPS_LANES_ROW,
+    BYTES = C * N * (sizeof(double) + sizeof(int)) /* of a row */
+  };
 
-        if (p < n0) rows.v[0][lo + p] += x[s];
-        else rows.v[1][rows.i[1][r] + p - n0] += x[s];
-      });
+  HOPS_LANES void Cell(int e, double x[], int col[]) const
+  {
+    const int c = CellOf(m, e), at = m.ijk[e - c * m.nn], ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, *R = m.restr + e;
+    double    y[N];
+
+    Contributions<DIM, MIXED, G>(m, data, e, y);
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+      x[s]   = y[s];
+      col[s] = HOPS_LOR_NOWHERE;
+    }
+    ForNeighbours<DIM, MIXED>(ijk, m.P, MIXED ? m.mask[c] : 0, [&](int s, int offset) {
+      const int u = R[offset];
+
+      if (u < m.nfree) col[s] = u < (int)rows.split ? u : -1 - rows.map[u - rows.split];
+    });
+  }
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    const int i = team.index() * ROWS + team.lane() / HOPS_LANES_ROW, rank = team.lane() % HOPS_LANES_ROW;
+
+    if (i >= rows.nlong) return;
+    const int r = rows.longrow[i], lo = rows.i[0][r], n0 = rows.i[0][r + 1] - lo;
+    const int lo1 = rows.i[1] ? rows.i[1][r] : 0, n1 = rows.i[1] ? rows.i[1][r + 1] - lo1 : 0;
+    const int begin = m.begin[rows.first + r], end = m.begin[rows.first + r + 1];
+    double   *x   = scratch + team.lane() / HOPS_LANES_ROW * (BYTES / sizeof(double));
+    int      *col = (int *)(x + C * N);
+
+    for (int k = begin; k < end; k += C) {
+      const int n = HopsMin(C, end - k);
+
+      for (int g = rank; g < n; g += HOPS_LANES_ROW) Cell(m.entry[k + g], x + g * N, col + g * N);
+      HopsLanesRowSync();
+      for (int p = rank; p < n0 + n1; p += HOPS_LANES_ROW) {
+        const int c = p < n0 ? rows.j[0][lo + p] : -1 - rows.j[1][lo1 + p - n0];
+        double   *v = p < n0 ? rows.v[0] + lo + p : rows.v[1] + lo1 + p - n0, sum = *v;
+
+        for (int a = 0; a < n * N; a++)
+          if (col[a] == c) sum += x[a];
+        *v = sum;
+      }
+      HopsLanesRowSync();
     }
   }
 };
@@ -428,7 +474,11 @@ template <class Back> struct HopsLORValueLaunches {
           return Back::Each("HopsLORRowValues", HopsLORBlocks(rows), HopsLORRowValues<DIM, MIXED, G>{*m, *data, *rows, p});
         }));
     }
-    if (rows->anylong) PetscCall(Back::Each("HopsLORLongValues", rows->n, HopsLORLongValues<DIM, MIXED, G>{*m, *data, *rows}));
+    if (rows->nlong) {
+      typedef HopsLORLongValues<DIM, MIXED, G> F;
+
+      PetscCall(Back::Teams("HopsLORLongValues", (rows->nlong + F::ROWS - 1) / F::ROWS, F::ROWS * F::BYTES, F{*m, *data, *rows}));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -451,6 +501,11 @@ template <class Back> struct HopsLORValueLaunches {
   {
     if (m->dim == 3) return rows->coupled ? PlacesAnd<3, true>(m, rows) : PlacesAnd<3, false>(m, rows);
     return rows->coupled ? PlacesAnd<2, true>(m, rows) : PlacesAnd<2, false>(m, rows);
+  }
+
+  static PetscErrorCode LongRows(const HopsLORRows *rows, int sum[], int list[])
+  {
+    return Back::Each("HopsLORLongRows", rows->n, HopsLORLongRows{*rows, sum, list});
   }
 
   static PetscErrorCode Values(const HopsLanesLORMesh *m, const HopsLanesLORData *data, const HopsLORRows *rows, int *zero)
@@ -485,6 +540,7 @@ template <class Back> struct HopsLORValueLaunches {
   {
     k->PlaceSize = PlaceSize;
     k->Places    = Places;
+    k->LongRows  = LongRows;
     k->Values    = Values;
     k->HungTeams = HungTeams;
     k->HungLists = HungLists;
