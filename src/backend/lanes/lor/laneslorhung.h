@@ -242,8 +242,8 @@ struct HopsLORHungFrom {
   }
 };
 
-/* The values of these lists, added to rows: a lane adds up what goes to one place. A few are read before any
-   is added, so that their latencies overlap */
+/* The values of these lists, added to rows: a lane adds up what goes to one place. That place, then a few
+   values are read before any is added, so that their latencies overlap */
 struct HopsLORHungRows {
   HopsLORHungTo to;
   const double *values;
@@ -253,9 +253,10 @@ struct HopsLORHungRows {
   {
     constexpr int B  = 4;
     const int     lo = k ? HopsLoad(to.end + k - 1) : 0, hi = HopsLoad(to.end + k), at = HopsLoad(to.to + k);
-    double        sum = 0;
 
     if (lo == hi) return;
+    double *out = at < 0 ? rows.v[1] + (-1 - at) : rows.v[0] + at, sum = *out;
+
     for (int i = lo; i < hi; i += B) {
       int    from[B];
       double v[B];
@@ -268,7 +269,7 @@ struct HopsLORHungRows {
       for (int b = 0; b < B; b++)
         if (i + b < hi) sum += from[b] < 0 ? -v[b] : v[b];
     }
-    *(at < 0 ? rows.v[1] + (-1 - at) : rows.v[0] + at) += sum;
+    *out = sum;
   }
 };
 
