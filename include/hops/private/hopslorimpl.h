@@ -155,7 +155,7 @@ typedef struct {
   PetscBool             couple, coupleset; /* between components: as asked for, or the default */
   PetscReal             droptol;
   PetscBool             dropset;
-  PetscInt              constraintentries; /* -pc_lor_constraint_entries, or PETSC_DECIDE */
+  PetscInt              constraintentries; /* -pc_lor_constraint_entries */
   Mat                   mat;               /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
@@ -195,14 +195,6 @@ typedef struct {
   PetscInt  nzero;  /* their number, where it was */
   PetscBool filled; /* the form's mass has it */
 } PC_LOR;
-
-/* Weights of a hanging node's row, 0: all. Above order 4 six take 4 to 9% fewer iterations than four on a mesh of
-   29260 cells, in the same time (docs/guide/adaptive.md) */
-static inline PetscInt PCLORKeptEntries(const PC_LOR *lor, HopsSpace sp)
-{
-  if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
-  return sp->order <= 4 ? 4 : 6;
-}
 
 #define HOPS_NODAL_WEIGHT 1.5
 

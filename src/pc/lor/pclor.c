@@ -203,7 +203,6 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 /* A scalar field: the matrix has the rows of the operator */
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  const PetscInt    entries = PCLORKeptEntries(lor, lor->form->space);
   HopsLORVertexData data;
   PetscBool         fits;
   Mat               mat;
@@ -216,13 +215,14 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
              PETSC_ERR_ARG_INCOMP,
              "-pc_lor_diffusion alone leaves a matrix that takes gradients or curls to zero: give -pc_lor_mass too (0 if it is "
              "meant)");
-  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol || lor->lor.constraintentries != entries) {
+  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol ||
+      lor->lor.constraintentries != lor->constraintentries) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form->space, lor->form->space->backend, &lor->lor));
     lor->lor.droptol           = lor->droptol;
-    lor->lor.constraintentries = lor->lor.kernel->constraintentries = entries;
+    lor->lor.constraintentries = lor->lor.kernel->constraintentries = lor->constraintentries;
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -502,7 +502,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsInt("-pc_lor_constraint_entries",
-                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all, -1: by the order",
+                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all",
                             "PCLORSetConstraintEntries", entries, &entries, &set));
   if (set) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
@@ -701,8 +701,8 @@ static PetscErrorCode PCLORSetConstraintEntries_LOR(PC pc, PetscInt n)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(n >= 0 || n == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Rows of hanging nodes cannot keep %" PetscInt_FMT " entries: give 1 or more, 0 for all, or PETSC_DECIDE", n);
+  PetscCheck(n >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Rows of hanging nodes cannot keep %" PetscInt_FMT " entries: give 1 or more, or 0 for all", n);
   if (n != lor->constraintentries) pc->setupcalled = 0;
   lor->constraintentries = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -740,7 +740,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";
 
-  lor->constraintentries = PETSC_DECIDE;
+  lor->constraintentries = 4; /* by measurement: docs/guide/adaptive.md */
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
