@@ -251,21 +251,11 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
 
 #pragma unroll
     for (int d = 0; d < DIM; d++) {
-      const auto values = [&](int g) { return (const T *)a.values + a.sweep[p.Of(g)].f[d]; };
-      bool       same   = G > 1; /* one factor for all of a host's group, as in most of them */
-
-      for (int g = 1; g < G && same; g++) same = values(g) == values(0);
-      if (same) {
-        const T *f = values(0);
-
-        for (int i = 0; i < L::F; i++) S[d * FS + i] = W{} + f[i < L::T ? i : i + L::skip];
-        for (int i = 0; i < n * N; i++) to[d * n * N + i] = W{} + f[L::T + i];
-        continue;
-      }
       for (int i = team.lane(); i < L::F; i += Team::lanes)
-        S[d * FS + i] = HopsLanesEach<W, G>([&](int g) { return values(g)[i < L::T ? i : i + L::skip]; });
+        S[d * FS + i] =
+          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::T ? i : i + L::skip]; });
       for (int i = team.lane(); i < n * N; i += Team::lanes)
-        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return values(g)[L::T + i]; });
+        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[L::T + i]; });
     }
   }
 
