@@ -22,6 +22,7 @@ PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
   PetscCall((*memory->PoolFree)((void **)&lor->ghosts.place));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.longrow));
   PetscCall((*memory->PoolFree)((void **)&lor->ghosts.longrow));
+  lor->rows.nlong = lor->ghosts.nlong = 0; /* the next pattern may have none, and no list */
   PetscCall((*memory->PoolFree)((void **)&lor->rows.slotrow));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.slot));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.xi));

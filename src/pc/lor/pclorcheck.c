@@ -154,9 +154,8 @@ PetscErrorCode PCLORCheckGrowth(PC pc, PC_LOR *lor)
   PetscCall(PetscInfo(pc, "the inner solver makes %g of a random vector's size 1\n", (double)growth));
   bad = growth <= most ? PETSC_FALSE : PETSC_TRUE; /* not-a-numbers, too */
   PetscCheck(!bad, PetscObjectComm((PetscObject)pc), PETSC_ERR_CONV_FAILED,
-             "The inner solver cannot solve the low-order-refined matrix, whose first-order terms dominate: it makes vectors %g "
-             "times "
-             "as large as the solution. Use %s-pc_lor_ignore convection, or a direct solver (-lor_pc_type lu)",
+             "The inner solver cannot solve the low-order-refined matrix, whose first-order terms dominate: it makes vectors "
+             "%g times as large as the solution. Use %s-pc_lor_ignore convection, or a direct solver (-lor_pc_type lu)",
              (double)growth, lor->upwind ? "" : "-pc_lor_upwind, ");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
