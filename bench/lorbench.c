@@ -12,6 +12,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -mass <c>            : mass coefficient (default 1)\n\
   -solve <bool>        : solve too (default true)\n\
   -transfer            : also time interpolation of a function and, in H1 from order 2, maps to and from half the order\n\
+  -pc_type <hopsmg,...>: another preconditioner than lor, whose whole set-up is amg_setup\n\
   -repeat <n>          : repetitions of the timed kernels, of which the best counts (default 5)\n\
   -cpu                 : seconds of this process (one rank, one thread) in place of those on the clock, for a busy machine; not\n\
                          in the parts of the set-up\n\
@@ -315,8 +316,9 @@ static PetscErrorCode Assemble(Case *c, Mat *A)
 
 static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa)
 {
-  PC     pc;
-  double t0 = 0.0, t1 = 0.0;
+  PC        pc;
+  PetscBool lor;
+  double    t0 = 0.0, t1 = 0.0;
 
   PetscFunctionBeginUser;
   PetscCall(KSPSetOperators(ksp, A, A));
@@ -331,6 +333,7 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
   t0 = Now();
   PetscCall(KSPSetUp(ksp));
   c->t[AMG] = Now() - t0;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLOR, &lor));
   if (c->loroperator) {
     Mat L;
 
@@ -339,7 +342,7 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
     PetscCall(BenchEventTime("PCLORAuxiliary", &t1));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  auxiliary spaces and matrices %10.5f s\n", t1));
   }
-  if (!c->assembled) {
+  if (lor) {
     Mat     L;
     MatInfo info;
 

@@ -1,5 +1,6 @@
 /* Kokkos back end: start and end of Kokkos, memory, copies, queues. */
 #include "kokkosimpl.h"
+#include <backend/lanes/lor/laneslorhungkinds.h>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -21,6 +22,7 @@ static PetscBool        HopsKokkosOwned; /* hops started Kokkos, and ends it */
    called when PETSc ends (3.22 to 3.25) or after it (3.18) */
 static void HopsKokkosLeave(void)
 {
+  if (HopsKokkosDefault) (void)HopsHungTablesClear(&HopsBackendKokkos);
   if (HopsKokkosDefault) (void)PoolTrim();
   delete HopsKokkosDefault;
   HopsKokkosDefault = NULL;

@@ -483,6 +483,7 @@ static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORVertexData d, Hops
   PetscCall(HopsLORHangLists((HopsLanesLOR)lor, d, rows->coupled));
   PetscCall(FillRows(lor, d, rows));
   if (ghosts->i[0]) PetscCall(FillRows(lor, d, ghosts));
+  PetscCall(HopsLORHangDone((HopsLanesLOR)lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,18 +19,30 @@
   for all cells of a kind: of a mask of hanging nodes and one of coupled directions. NULL if there are none.
 */
 typedef struct {
-  const int *begin, *entry; /* as in the mesh: the entries whose rows J changes, where the mesh has the others */
-  const int *kind, *first;  /* [ncells] a cell's kind, or -1; where its list begins */
-  const int *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
-  const int *slot;          /* where the number of each of these is in the cell's list */
+  const int            *begin, *entry; /* as in the mesh: the entries whose rows J changes, where the mesh has the others */
+  const int            *kind, *first;  /* [ncells] a cell's kind, or -1; where its list begins */
+  const int            *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
+  const int            *slot;          /* where the number of each of these is in the cell's list */
+  const unsigned short *of;            /* the entry in whose row it is */
+  /* columns of a row that no entry before entry[q] has: extracol[extra[q]] to extracol[extra[q + 1] - 1]; in H1
+     those that the row's cells have without J are left out, too */
+  const int *extra, *extracol;
 } HopsLORHung;
 
-/* Where numbers of lists go in rows, once for a pattern: the k-th of n places takes those of from[end[k - 1]]
-   to from[end[k] - 1], -1 - its index where it is its negative */
+/* Numbers of all lists, as far as rows are free, in the order of rows and of their entries q, whose ones begin at
+   first[q]: the L index of row and column with their signs, and where the number is in the lists. In H1, where
+   there are no signs, the column is -1 - its index if the row or the column is inside a cell: no other cell has
+   both */
+typedef struct {
+  int n, *first, *row, *col, *source;
+} HopsLORHungNumbers;
+
+/* Where numbers of lists go in rows, once for a pattern: the k-th of n places takes those of from[begin[k]]
+   to from[begin[k + 1] - 1], -1 - its index where it is its negative */
 typedef struct {
   int  n;
   int *to; /* [n] index of block 0, or -1 - that of block 1 */
-  int *end, *from;
+  int *begin, *from;
 } HopsLORHungTo;
 
 #define HOPS_LOR_HUNG_SLICE 32 /* numbers of a list whose products lie side by side */
@@ -51,6 +63,7 @@ typedef struct {
    in list[], ascending; `place` says where each product of a column of A and a weight of J goes in it */
 typedef struct {
   int                   n, most;      /* groups of cells; places of T of a team, or entries of A */
+  int                   ncells;       /* of all groups */
   const int            *group, *cell; /* [n + 1] the cells of each, which are of one kind */
   const int            *nlist, *list; /* [kinds + 1] where a kind's entries v begin */
   HopsLORHungSums       sums;
@@ -60,7 +73,6 @@ typedef struct {
   const int            *jrow, *jtrow; /* [kinds][ne + 1] rows of J, and of its transpose */
   const int            *jtcol;
   const double         *j, *jt;
-  const unsigned short *of; /* the entry in whose row a column of `col` is */
   /* or the sum that a column of `col` is: products pt[prod[i]] and on, 65536 times a weight of jt, from the
      kind's first one on, plus a place of T; NULL where these would be too many */
   const int          *prod;
@@ -202,14 +214,24 @@ typedef struct {
   PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[]);
   PetscErrorCode (*HungRows)(const HopsLORHungTo *, const double values[], const HopsLORRows *);
-  /* the tables of that: how many entries each row has that lists add to; place[], where in its row a number
-     of a list goes, or HOPS_LOR_NOWHERE, -1 - place: its negative, and how many go to each place, where those
-     of row r begin at offset[r]; `from`, by the beginnings of each place's, which become ends */
+  /* count[8 * hang[c] + pairs[c]] of cells c with hanging nodes, zero before; then their kinds, how many numbers
+     their lists have, and the cells of each kind from next[kind] on, in any order */
+  PetscErrorCode (*HungCount)(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], int count[]);
+  PetscErrorCode (*HungKinds)(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], const int number[],
+                              const int nvalues[], int kind[], int first[], int next[], int cell[]);
+  /* of n entries of nhung cells; inside: say what is met once. extra and extracol; cells: columns that rows have
+     from cells are left out, with those of couplings where `coupled` */
+  PetscErrorCode (*HungNumbers)(const HopsLanesLORMesh *, int percell, bool inside, size_t n, int nhung, const int cell[],
+                                HopsLORHungNumbers *);
+  PetscErrorCode (*HungColumns)(const HopsLanesLORMesh *, bool cells, bool coupled, size_t n, const HopsLORHungNumbers *,
+                                HopsLORHung *);
+  /* where numbers go: how many entries each row has that lists add to; key[] of each number, the place it goes
+     to, -1 - that where its negative does, or to->n, and where places are, to->to, of rows whose ones begin at
+     offset[r]. key[] transposed is `from`, of numbers, which become what is theirs in the lists, with signs */
   PetscErrorCode (*HungLengths)(const HopsLORHung *, const HopsLORRows *, int length[]);
-  PetscErrorCode (*HungPlaces)(const HopsLORHung *, const int restr[], int percell, int nfree, const HopsLORRows *,
-                               const int offset[], const HopsLORHungTo *, int place[]);
-  PetscErrorCode (*HungFrom)(const HopsLORHung *, int percell, const HopsLORRows *, const int offset[], const int place[],
-                             const HopsLORHungTo *);
+  PetscErrorCode (*HungPlaces)(const HopsLORHungNumbers *, bool signs, int nfree, const HopsLORRows *, const int offset[],
+                               const HopsLORHungTo *, int key[]);
+  PetscErrorCode (*HungSources)(const HopsLORHungNumbers *, const int key[], const HopsLORHungTo *);
   /* the lists, by work->teams; how many of these there should be where lists come by T, and whether their own
      memory holds so many bytes, without work->work */
   PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, size_t bytes, int *teams, PetscBool *own);
@@ -251,4 +273,5 @@ PETSC_INTERN PetscErrorCode HopsLORHangSetUp(HopsLanesLOR, const HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsLORHangReset(HopsLanesLOR);
 PETSC_INTERN PetscErrorCode HopsLORHangLists(HopsLanesLOR, HopsLORVertexData, PetscBool coupled);
 PETSC_INTERN PetscErrorCode HopsLORHangRows(HopsLanesLOR, HopsLORRows *);
+PETSC_INTERN PetscErrorCode HopsLORHangDone(HopsLanesLOR); /* all rows have values */
 EXTERN_C_END

@@ -27,9 +27,9 @@ struct HopsLORHungKeys {
 };
 
 /* Entry o of J^T T: the rows of T that J takes to it, each with the column if it is there */
-HOPS_LANES double HopsLORHungEntry(const HopsLORHungWork &w, int base, int o, const int col[], const double T[])
+HOPS_LANES double HopsLORHungEntry(const HopsLORHung &h, const HopsLORHungWork &w, int base, int o, const double T[])
 {
-  const int r = base + w.of[o], c = col[o];
+  const int r = base + h.of[o], c = h.col[o];
   double    sum = 0;
 
   if (w.prod) {
@@ -87,7 +87,7 @@ template <class Cell> struct HopsLORHungLists {
 
       for (int k = w.nlist[kind] + team.lane(); k < w.nlist[kind + 1]; k += team.size()) Times(c, kind, w.list[k], T);
       team.Sync();
-      for (int k = team.lane(); k < n; k += team.size()) w.values[h.first[c] + k] = HopsLORHungEntry(w, base, first + k, h.col, T);
+      for (int k = team.lane(); k < n; k += team.size()) w.values[h.first[c] + k] = HopsLORHungEntry(h, w, base, first + k, T);
       team.Sync();
     }
   }
@@ -154,25 +154,36 @@ template <class Cell> struct HopsLORHungSum {
   }
 };
 
-/* The entry q of h.entry: its cell c and place v there; of its row the cell's list has number slot[k] from
-   `list` on, of column col[k], k < n */
-struct HopsLORHungItem {
-  int        c, v, list, n;
-  const int *col, *slot;
+/* ---- Kinds of cells ---- */
 
-  HOPS_LANES HopsLORHungItem(const HopsLORHung &h, int percell, int q)
+template <class Team> struct HopsLORHungCount {
+  const unsigned short *hang;
+  const unsigned char  *pairs;
+  int                  *count;
+
+  HOPS_LANES void operator()(size_t c) const
   {
-    c = h.entry[q] / percell;
-    v = h.entry[q] - c * percell;
-
-    const int *row = h.row + h.kind[c] * (percell + 1);
-
-    list = h.first[c];
-    n    = row[v + 1] - row[v];
-    col  = h.col + row[v];
-    slot = h.slot + row[v];
+    if (hang[c]) Team::Add(count + 8 * hang[c] + pairs[c], 1);
   }
 };
+
+template <class Team> struct HopsLORHungKinds {
+  const unsigned short *hang;
+  const unsigned char  *pairs;
+  const int            *number, *nvalues;
+  int                  *kind, *first, *next, *cell;
+
+  HOPS_LANES void operator()(size_t c) const
+  {
+    const int k = hang[c] ? number[8 * hang[c] + pairs[c]] : -1;
+
+    kind[c]  = k;
+    first[c] = k < 0 ? 0 : nvalues[k];
+    if (k >= 0) cell[Team::Take(next + k, 1)] = (int)c;
+  }
+};
+
+/* ---- Where numbers of lists go ---- */
 
 struct HopsLORHungLengths {
   HopsLORHung h;
@@ -189,56 +200,41 @@ struct HopsLORHungLengths {
   }
 };
 
-/* Columns and the entry itself may be seen with opposite signs */
+/* All numbers that go to one place write what is the same */
 struct HopsLORHungPlaces {
-  HopsLORHung   h;
-  const int    *restr;
-  int           percell, nfree;
-  HopsLORRows   rows;
-  const int    *offset;
-  HopsLORHungTo to;
-  int          *place;
+  HopsLORHungNumbers x;
+  bool               signs;
+  int                nfree;
+  HopsLORRows        rows;
+  const int         *offset;
+  HopsLORHungTo      to;
+  int               *key;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int r = (int)i, row = (int)rows.first + r, first = offset[r], n0 = rows.i[0][r + 1] - rows.i[0][r];
-    int       next = rows.i[0][r];
+    const int l = x.row[i], u = x.col[i], r = HopsLanesUnsigned(l) - (int)rows.first, c = HopsLanesUnsigned(u);
 
-    for (int k = 0; k < offset[r + 1] - first; k++) to.to[first + k] = k < n0 ? rows.i[0][r] + k : -1 - (rows.i[1][r] + k - n0);
-    for (int q = h.begin[row]; q < h.begin[row + 1]; q++) {
-      const HopsLORHungItem x(h, percell, q);
-      const int            *R = restr + (size_t)x.c * percell;
+    key[i] = to.n;
+    if (r < 0 || r >= (int)rows.n || c >= nfree) return;
+    const int lo = rows.i[0][r], n = rows.i[0][r + 1] - lo;
+    int       next = lo;
+    const int p = Find(rows, r, c, &next), k = offset[r] + p;
 
-      for (int k = 0; k < x.n; k++) {
-        const int l = R[x.col[k]], u = HopsLanesUnsigned(l), p = u < nfree ? Find(rows, r, u, &next) : HOPS_LOR_NOWHERE;
-
-        place[x.list + x.slot[k]] = p == HOPS_LOR_NOWHERE || (l < 0) == (R[x.v] < 0) ? p : -1 - p;
-        if (p != HOPS_LOR_NOWHERE) to.end[first + p]++;
-      }
-    }
+    to.to[k] = p < n ? lo + p : -1 - (rows.i[1][r] + p - n);
+    key[i]   = !signs || (l < 0) == (u < 0) ? k : -1 - k;
   }
 };
 
-struct HopsLORHungFrom {
-  HopsLORHung   h;
-  int           percell;
-  HopsLORRows   rows;
-  const int    *offset, *place;
+struct HopsLORHungSources {
+  const int    *key, *source;
   HopsLORHungTo to;
 
-  HOPS_LANES void operator()(size_t r) const
+  HOPS_LANES void operator()(size_t i) const
   {
-    const int row = (int)(rows.first + r);
+    if ((int)i >= to.begin[to.n]) return;
+    const int n = to.from[i];
 
-    for (int q = h.begin[row]; q < h.begin[row + 1]; q++) {
-      const HopsLORHungItem x(h, percell, q);
-
-      for (int k = 0; k < x.n; k++) {
-        const int from = x.list + x.slot[k], p = place[from];
-
-        if (p != HOPS_LOR_NOWHERE) to.from[to.end[offset[r] + HopsLanesUnsigned(p)]++] = p < 0 ? -1 - from : from;
-      }
-    }
+    to.from[i] = key[n] < 0 ? -1 - source[n] : source[n];
   }
 };
 
@@ -252,7 +248,7 @@ struct HopsLORHungRows {
   HOPS_LANES void operator()(size_t k) const
   {
     constexpr int B  = 4;
-    const int     lo = k ? HopsLoad(to.end + k - 1) : 0, hi = HopsLoad(to.end + k), at = HopsLoad(to.to + k);
+    const int     lo = HopsLoad(to.begin + k), hi = HopsLoad(to.begin + k + 1), at = HopsLoad(to.to + k);
 
     if (lo == hi) return;
     double *out = at < 0 ? rows.v[1] + (-1 - at) : rows.v[0] + at, sum = *out;
@@ -274,6 +270,19 @@ struct HopsLORHungRows {
 };
 
 template <class Back> struct HopsLORHungLaunches {
+  typedef typename Back::Team Team;
+
+  static PetscErrorCode Count(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], int count[])
+  {
+    return Back::Each("HopsLORHungCount", ncells, HopsLORHungCount<Team>{hang, pairs, count});
+  }
+
+  static PetscErrorCode Kinds(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], const int number[],
+                              const int nvalues[], int kind[], int first[], int next[], int cell[])
+  {
+    return Back::Each("HopsLORHungKinds", ncells, HopsLORHungKinds<Team>{hang, pairs, number, nvalues, kind, first, next, cell});
+  }
+
   static PetscErrorCode Keys(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[])
   {
@@ -304,16 +313,15 @@ template <class Back> struct HopsLORHungLaunches {
     return Back::Each("HopsLORHungLengths", rows->n, HopsLORHungLengths{*h, *rows, length});
   }
 
-  static PetscErrorCode Places(const HopsLORHung *h, const int restr[], int percell, int nfree, const HopsLORRows *rows,
-                               const int offset[], const HopsLORHungTo *to, int place[])
+  static PetscErrorCode Places(const HopsLORHungNumbers *x, bool signs, int nfree, const HopsLORRows *rows, const int offset[],
+                               const HopsLORHungTo *to, int key[])
   {
-    return Back::Each("HopsLORHungPlaces", rows->n, HopsLORHungPlaces{*h, restr, percell, nfree, *rows, offset, *to, place});
+    return Back::Each("HopsLORHungPlaces", x->n, HopsLORHungPlaces{*x, signs, nfree, *rows, offset, *to, key});
   }
 
-  static PetscErrorCode From(const HopsLORHung *h, int percell, const HopsLORRows *rows, const int offset[], const int place[],
-                             const HopsLORHungTo *to)
+  static PetscErrorCode Sources(const HopsLORHungNumbers *x, const int key[], const HopsLORHungTo *to)
   {
-    return Back::Each("HopsLORHungFrom", rows->n, HopsLORHungFrom{*h, percell, *rows, offset, place, *to});
+    return Back::Each("HopsLORHungSources", x->n, HopsLORHungSources{key, x->source, *to});
   }
 
   static PetscErrorCode Rows(const HopsLORHungTo *to, const double values[], const HopsLORRows *rows)
@@ -323,10 +331,12 @@ template <class Back> struct HopsLORHungLaunches {
 
   static void Fill(HopsLanesLORKernels *k)
   {
+    k->HungCount   = Count;
+    k->HungKinds   = Kinds;
     k->HungKeys    = Keys;
     k->HungLengths = Lengths;
     k->HungPlaces  = Places;
-    k->HungFrom    = From;
+    k->HungSources = Sources;
     k->HungRows    = Rows;
   }
 };

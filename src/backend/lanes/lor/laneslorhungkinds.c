@@ -311,6 +311,7 @@ static PetscErrorCode AddSums(HopsLanesLOR k, int kind, int nproducts, HopsHungK
     for (int c = 0; c < m; c++) {
       PetscCall(Push(&start, n, 0.0));
       PetscCall(Push(&t->slot, 0, 0.0));
+      PetscCall(Push(&t->rowof, r, 0.0));
       n += next[c + 1];
       next[c + 1] += next[c];
     }
@@ -367,41 +368,16 @@ static PetscErrorCode CountSums(HopsLanesLOR k, int nkinds, HopsHungKinds *t, in
 
 /* ---- All kinds ---- */
 
-/* kind[ncells], and the kinds' numbers */
-static PetscErrorCode FindKinds(HopsSpace sp, const HopsHanging *h, const unsigned char pairs[], int kind[], HopsHungKinds *t)
-{
-  PetscBool *on, some[HOPS_HANGING_MASKS];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(h->ne, &on));
-  for (unsigned m = 0; m < HOPS_HANGING_MASKS; m++) some[m] = m && HopsHangingNodes(h, m, on) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscFree(on));
-  for (int i = 0; i < HOPS_HUNG_KINDS; i++) t->number[i] = -1;
-  t->nkinds = 0;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const int i = 8 * sp->hang[c] + pairs[c];
-
-    kind[c] = -1;
-    if (!some[sp->hang[c]]) continue;
-    if (t->number[i] < 0) {
-      t->of[t->nkinds] = i;
-      t->number[i]     = t->nkinds++;
-    }
-    kind[c] = t->number[i];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsHungKindsCreate(HopsLanesLOR k, const HopsHanging *h, const unsigned char pairs[], int kind[], HopsHungKinds *t)
+PetscErrorCode HopsHungKindsCreate(HopsLanesLOR k, const HopsHanging *h, int n, const int of[], HopsHungKinds *t)
 {
   const int ne = (int)k->space->ne;
-  int      *mark, *list, *nproducts, n;
+  int      *mark, *list, *nproducts;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(t, sizeof(*t)));
-  t->ne = ne;
-  PetscCall(FindKinds(k->space, h, pairs, kind, t));
-  n = t->nkinds;
+  t->ne     = ne;
+  t->nkinds = n;
+  t->of     = of;
   PetscCall(PetscMalloc7(n * (ne + 1), &t->row, n + 1, &t->nlist, n * (ne + 1), &t->trow, n * ne, &t->prow, n * (ne + 1), &t->jrow,
                          n * (ne + 1), &t->jtrow, n + 1, &t->slice));
   PetscCall(PetscMalloc1((size_t)n * ne, &t->changed));

@@ -166,7 +166,7 @@ template <class Cell, class Team> struct HopsOneCount {
       }
       word.Store(rows, PlaceKey(m, rows, k));
     }
-    if (more) ForMore(m.hung, m.restr, cell.Entries(), m.nfree, rows, r, [&](int u) { (void)list.Add(u); });
+    if (more) ForMore(m.hung, rows, r, [&](int u) { (void)list.Add(u); });
     if (list.n > Cell::MAX) {
       word.Clear();
       for (int k = k0; k < k1; k++) word.Store(rows, PlaceKey(m, rows, k));
@@ -216,7 +216,7 @@ template <class Cell> struct HopsOneFill {
         if (word.Get(s) < Cell::MAX) list[word.Get(s)] = col[s]; /* cells that share a column write the same */
     }
     if (more) {
-      ForMore(m.hung, m.restr, cell.Entries(), m.nfree, rows, r, [&](int u) {
+      ForMore(m.hung, rows, r, [&](int u) {
         int k = 0;
 
         while (list[k] >= 0 && list[k] != u) k++; /* a gap is there for what is new */

@@ -11,6 +11,7 @@
   read from it does not. Back is a back end's class: see lanes.h.
 */
 #pragma once
+#include "laneslorhungcolumns.h"
 #include "laneslorone.h"
 #include "laneslorplace.h"
 
@@ -113,7 +114,8 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
 
 /* ---- Lengths and places ---- */
 
-/* Rows with more columns than a table holds get no places, and an upper bound in the place of their length */
+/* Rows with more columns than a table holds, or than places count, get no places, and an upper bound in the
+   place of their length */
 template <int DIM, bool MIXED> struct HopsLORCount {
   static constexpr int lanes = HOPS_LOR_TEAM, blocks = 16;
   HopsLanesLORMesh     m;
@@ -141,7 +143,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
     int           *tables = (int *)scratch + INTS, *places = tables + R * HOPS_LOR_SLOTS; /* [R][HOPS_LOR_SLOTS] columns, places */
     const RowBlock b(team, m, rows, R);
     const int      t = team.lane(), r = b.r0 + t, row = (int)rows.first + r, split = (int)rows.split;
-    const bool     more = t < b.n && HasMore(m.hung, rows, r);
+    const bool     received = t < b.n && rows.slot && rows.slot[r] >= 0;
 
     PlaceWords<DIM, MIXED> word;
 
@@ -151,7 +153,7 @@ template <int DIM, bool MIXED> struct HopsLORCount {
       count[t]   = 1;
       low[t]     = row < split;
       crowded[t] = 0;
-      lookup[t]  = m.twice || more ? 2 : b.b1 - b.b0 > 1; /* further ones can be any */
+      lookup[t]  = m.twice || received ? 2 : b.b1 - b.b0 > 1; /* received ones can be any */
     }
     team.Sync();
     for (int k = t; k < b.n * HOPS_LOR_SLOTS; k += T)
@@ -228,17 +230,22 @@ template <int DIM, bool MIXED> struct HopsLORCount {
     int  len  = count[t];
     bool full = crowded[t];
 
-    if (more)
-      ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) {
-        const int h = full ? -1 : FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, u);
+    const HopsLORExtra extra(m.hung, rows, r);
 
-        if (h < 0) full = true;
-        else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) return;
-        else places[t * HOPS_LOR_SLOTS + h] = 0;
-        low[t] += u < split;
-        len++;
-      });
-    if (full || len > HOPS_LOR_SLOTS) {
+    full |= len > HOPS_LOR_SLOTS;
+    len += extra.hi - extra.lo;
+    for (int k = extra.lo; k < extra.hi && rows.i[1]; k++) low[t] += m.hung.extracol[k] < split;
+    ForReceived(rows, r, [&](int u) {
+      if (extra.Has(m.hung, u)) return;
+      const int h = full ? -1 : FindSlot<Team>(tables + t * HOPS_LOR_SLOTS, u);
+
+      if (h < 0) full = true;
+      else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) return;
+      else places[t * HOPS_LOR_SLOTS + h] = 0;
+      low[t] += u < split;
+      len++;
+    });
+    if (full || len > HOPS_LANES_LOR_MAX) {
       word.Clear();
       for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
       CountLater<Team>(rows, r, len, work);
@@ -250,6 +257,19 @@ template <int DIM, bool MIXED> struct HopsLORCount {
 };
 
 /* ---- Long rows: the same columns in the same order, a lane for each ---- */
+
+/* Did a row that has been counted get no places? */
+template <int DIM, bool MIXED> HOPS_LANES bool IsUnplaced(const HopsLanesLORMesh &m, const HopsLORRows &rows, int r)
+{
+  const int *b = m.begin + rows.first + r;
+
+  if (HopsLanesOf(2) == 1 || !IsLong(rows, r, HOPS_LOR_SLOTS)) return IsLong(rows, r, HOPS_LOR_SLOTS);
+  if (b[0] == b[1]) return IsLong(rows, r, HOPS_LANES_LOR_MAX);
+  PlaceWords<DIM, MIXED> word;
+
+  word.Load(rows, b[0]);
+  return word.Get(0) == HOPS_PLACE_NONE;
+}
 
 template <int DIM, bool MIXED>
 HOPS_LANES_CALLED void BuildRow(const HopsLanesLORMesh &m, const HopsLORRows &rows, int r, LongRow *list)
@@ -263,7 +283,10 @@ HOPS_LANES_CALLED void BuildRow(const HopsLanesLORMesh &m, const HopsLORRows &ro
 
     ForNeighbours<DIM, MIXED>(ijk, m.P, MIXED ? m.mask[c] : 0, [&](int, int offset) { list->AddFree(m.restr[e + offset]); });
   }
-  ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) { list->Add(u); });
+  const HopsLORExtra extra(m.hung, rows, r);
+
+  for (int k = extra.lo; k < extra.hi; k++) list->Append(m.hung.extracol[k]);
+  ForReceived(rows, r, [&](int u) { list->Add(u); });
 }
 
 /* by way of a buffer */
@@ -296,7 +319,7 @@ template <int DIM, bool MIXED> struct HopsLORFillLong {
   {
     const int r = (int)i;
 
-    if (!IsLong(rows, r, HOPS_LOR_SLOTS)) return;
+    if (!IsUnplaced<DIM, MIXED>(m, rows, r)) return;
     LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
     BuildRow<DIM, MIXED>(m, rows, r, &list);
@@ -305,10 +328,28 @@ template <int DIM, bool MIXED> struct HopsLORFillLong {
   }
 };
 
+/* ---- Columns that rows with lists have from their cells, before those of lists ---- */
+
+template <int DIM, bool MIXED, class Team> struct HopsLORHungCells {
+  HopsLanesLORMesh m;
+  HopsLORHungTable table;
+
+  HOPS_LANES void operator()(size_t k) const
+  {
+    const int e = m.entry[k], r = m.restr[e];
+
+    if (r >= m.nfree || !table.Has(r)) return;
+    const Neighbours x = FindNeighbours<DIM, MIXED>(m, e, m.nfree);
+
+    for (unsigned int left = x.have; left; left &= left - 1)
+      table.Add<Team>(r, m.restr[e + Offset<DIM>(m.P, HopsLowestBit(left))], -1);
+  }
+};
+
 /* ---- Columns ---- */
 
 /* Columns go to their places in scratch, side by side as in block 0 unless some row of the team is a long
-   one */
+   one, or they are too many */
 template <int DIM, bool MIXED> struct HopsLORFill {
   static constexpr int lanes = HOPS_LOR_TEAM;
   HopsLanesLORMesh     m;
@@ -332,8 +373,10 @@ template <int DIM, bool MIXED> struct HopsLORFill {
     int           *rowof = (int *)scratch, *at = rowof + T, *met = at + T, *list = met + T; /* [R][HOPS_LOR_SLOTS] */
     const RowBlock b(team, m, rows, R);
     const int      t = team.lane(), r = b.r0 + t, *i0 = rows.i[0] + b.r0, *i1 = rows.i[1] ? rows.i[1] + b.r0 : NULL;
-    const bool     on = t < b.n && !IsLong(rows, r, HOPS_LOR_SLOTS), sidebyside = !team.Any(t < b.n && !on);
-    int           *mine = list;
+    const bool     on = t < b.n && !IsUnplaced<DIM, MIXED>(m, rows, r), apart = team.Any(t < b.n && !on);
+    const bool     sidebyside = !apart && i0[b.n] - i0[0] + (i1 ? i1[b.n] - i1[0] : 0) <= R * HOPS_LOR_SLOTS;
+    const bool     some       = rows.slot || m.hung.begin; /* rows have columns that no cell brings */
+    int           *mine       = list;
 
     if (on) {
       at[t]   = sidebyside ? i0[t] - i0[0] + (i1 ? i1[t] - i1[0] : 0) : t * HOPS_LOR_SLOTS;
@@ -363,40 +406,65 @@ template <int DIM, bool MIXED> struct HopsLORFill {
         out[p] = col[s]; /* cells that share a column write the same */
         most   = HopsMax(most, p);
       }
-      if (rows.slot || m.hung.begin) Team::Own::Most(met + rowof[t], most + 1);
+      if (some) Team::Own::Most(met + rowof[t], most + 1);
     }
     team.Sync();
-    const int len = on ? i0[t + 1] - i0[t] + (i1 ? i1[t + 1] - i1[t] : 0) : 0;
+    const int len = on ? i0[t + 1] - i0[t] + (i1 ? i1[t + 1] - i1[t] : 0) : 0, n = on ? (some ? met[t] : len) : 0;
 
-    if (on && HasMore(m.hung, rows, r)) {
-      int end = met[t];
-
-      ForMore(m.hung, m.restr, m.nn, m.nfree, rows, r, [&](int u) {
-        int k = 0;
-
-        while (k < end && mine[k] != u) k++;
-        if (k == end) mine[end++] = u;
-      });
-    }
-    if (rows.sorted) HopsSortInts(len, mine);
-    if (i1) {
-      int *j0 = rows.j[0] + i0[t < b.n ? t : 0], *j1 = rows.j[1] + i1[t < b.n ? t : 0];
-
-      for (int k = 0; k < len; k++) {
-        if (mine[k] < rows.split) *j0++ = mine[k];
-        else {
-          *j1++                      = mine[k] - (int)rows.split;
-          used[mine[k] - rows.split] = 1;
-        }
-      }
-      return;
-    }
-    team.Sync();
     if (sidebyside) {
-      for (int k = t; k < i0[b.n] - i0[0]; k += T) rows.j[0][i0[0] + k] = list[k];
-    } else {
-      for (int k = 0; k < len; k++) rows.j[0][i0[t] + k] = mine[k];
+      if (on) Finish(r, mine, n);
+      if (!i1) {
+        team.Sync();
+        for (int k = t; k < i0[b.n] - i0[0]; k += T) rows.j[0][i0[0] + k] = list[k];
+        return;
+      }
     }
+    if (on) Put(r, mine, sidebyside ? len : n, !sidebyside);
+  }
+
+  /* All columns in mine[], which has room for them, after the n that are there */
+  HOPS_LANES void Finish(int r, int mine[], int n) const
+  {
+    const HopsLORExtra x(m.hung, rows, r);
+
+    for (int k = x.lo; k < x.hi; k++) mine[n++] = m.hung.extracol[k];
+    ForReceived(rows, r, [&](int u) {
+      int k = 0;
+
+      while (k < n && mine[k] != u) k++;
+      if (k == n) mine[n++] = u;
+    });
+    if (rows.sorted) HopsSortInts(n, mine);
+  }
+
+  /* The n columns of mine[] to their blocks, where `further` with all others, which it has no room for */
+  HOPS_LANES void Put(int r, const int mine[], int n, bool further) const
+  {
+    int *j0 = rows.j[0] + rows.i[0][r], *j1 = rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL;
+
+    const auto One = [&](int u) {
+      if (u < rows.split) *j0++ = u;
+      else {
+        *j1++                = u - (int)rows.split;
+        used[u - rows.split] = 1;
+      }
+    };
+
+    for (int k = 0; k < n; k++) One(mine[k]);
+    if (!further) return;
+    const HopsLORExtra x(m.hung, rows, r);
+
+    for (int k = x.lo; k < x.hi; k++) One(m.hung.extracol[k]);
+    for (int s = rows.slot ? rows.slot[r] : -1, i = s < 0 ? 0 : rows.xi[s]; s >= 0 && i < rows.xi[s + 1]; i++) {
+      const int u = rows.xj[i];
+      int       k = 0, first = rows.xi[s];
+
+      while (k < n && mine[k] != u) k++;
+      while (rows.xj[first] != u) first++;
+      if (k == n && first == i && !x.Has(m.hung, u)) One(u);
+    }
+    for (int b = 0; b < 2 && rows.sorted; b++)
+      if (rows.i[b]) HopsSortInts(rows.i[b][r + 1] - rows.i[b][r], rows.j[b] + rows.i[b][r]);
   }
 };
 
@@ -455,10 +523,33 @@ template <class Back> struct HopsLORPatternLaunches {
     return rows->coupled ? ColumnsOf<2, true>(m, rows, used) : ColumnsOf<2, false>(m, rows, used);
   }
 
+  /* ---- Hanging nodes ---- */
+
+  static PetscErrorCode CellsOf(const HopsLanesLORMesh *m, bool coupled, size_t n, const HopsLORHungTable &t)
+  {
+    typedef typename Back::Team Team;
+
+    if (m->dim == 3 && coupled) return Back::Each("HopsLORHungCells", n, HopsLORHungCells<3, true, Team>{*m, t});
+    if (m->dim == 3) return Back::Each("HopsLORHungCells", n, HopsLORHungCells<3, false, Team>{*m, t});
+    if (coupled) return Back::Each("HopsLORHungCells", n, HopsLORHungCells<2, true, Team>{*m, t});
+    return Back::Each("HopsLORHungCells", n, HopsLORHungCells<2, false, Team>{*m, t});
+  }
+
+  static PetscErrorCode HungColumns(const HopsLanesLORMesh *m, bool cells, bool coupled, size_t n, const HopsLORHungNumbers *x,
+                                    HopsLORHung *h)
+  {
+    const int most = cells ? 2 * m->dim + (coupled ? 2 * m->dim * (m->dim - 1) : 0) : 0;
+
+    return HopsLORHungOrders<Back>::Columns(
+      m, cells, most, n, x, [&](size_t ncells, const HopsLORHungTable &t) { return CellsOf(m, coupled, ncells, t); }, h);
+  }
+
   static void Fill(HopsLanesLORKernels *k)
   {
-    k->Count     = Count;
-    k->CountLong = CountLong;
-    k->Columns   = Columns;
+    k->Count       = Count;
+    k->CountLong   = CountLong;
+    k->Columns     = Columns;
+    k->HungNumbers = HopsLORHungOrders<Back>::Numbers;
+    k->HungColumns = HungColumns;
   }
 };

@@ -73,25 +73,39 @@ HOPS_LANES bool HasMore(const HopsLORHung &h, const HopsLORRows &rows, int r)
   return (h.begin && h.begin[row] < h.begin[row + 1]) || (rows.slot && rows.slot[r] >= 0);
 }
 
-/* do(column) for each of these, again and again where several cells have it; a cell has `percell` entries */
-template <class Do>
-HOPS_LANES void ForMore(const HopsLORHung &h, const int restr[], int percell, int nfree, const HopsLORRows &rows, int r,
-                        const Do &Put)
-{
-  const int row = (int)rows.first + r;
+/* Columns of lists of row r are h.extracol[lo] to h.extracol[hi - 1] */
+struct HopsLORExtra {
+  int lo, hi;
 
-  for (int q = h.begin ? h.begin[row] : 0; q < (h.begin ? h.begin[row + 1] : 0); q++) {
-    const int  c = h.entry[q] / percell, k = h.kind[c] * (percell + 1) + h.entry[q] - c * percell;
-    const int *R = restr + (size_t)c * percell;
-
-    for (int i = h.row[k]; i < h.row[k + 1]; i++) {
-      const int l = HopsLanesUnsigned(R[h.col[i]]);
-
-      if (l < nfree) Put(l);
-    }
+  HOPS_LANES HopsLORExtra(const HopsLORHung &h, const HopsLORRows &rows, int r) : lo(0), hi(0)
+  {
+    if (!h.begin) return;
+    lo = h.extra[h.begin[rows.first + r]];
+    hi = h.extra[h.begin[rows.first + r + 1]];
   }
+  HOPS_LANES bool Has(const HopsLORHung &h, int c) const
+  {
+    int k = lo;
+
+    while (k < hi && h.extracol[k] != c) k++;
+    return k < hi;
+  }
+};
+
+/* do(column) for each received one */
+template <class Do> HOPS_LANES void ForReceived(const HopsLORRows &rows, int r, const Do &Put)
+{
   if (!rows.slot || rows.slot[r] < 0) return;
   for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) Put(rows.xj[k]);
+}
+
+/* do(column) for both, which others may have, too */
+template <class Do> HOPS_LANES void ForMore(const HopsLORHung &h, const HopsLORRows &rows, int r, const Do &Put)
+{
+  const HopsLORExtra x(h, rows, r);
+
+  for (int k = x.lo; k < x.hi; k++) Put(h.extracol[k]);
+  ForReceived(rows, r, Put);
 }
 
 /* Has a row columns in block 1? */
@@ -112,6 +126,12 @@ struct LongRow {
     for (int k = 0; k < n[b]; k++)
       if (col[b][k] == x) return;
     col[b][n[b]++] = x;
+  }
+  HOPS_LANES void Append(int c) /* which is not there */
+  {
+    const int b = c >= split;
+
+    col[b][n[b]++] = b ? c - split : c;
   }
   HOPS_LANES void AddFree(int c)
   {

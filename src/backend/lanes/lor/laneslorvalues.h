@@ -15,11 +15,13 @@
 
 /* ---- Places ---- */
 
+/* placed: the pattern's passes have left only long rows without */
 template <int DIM, bool MIXED> struct HopsLORPlaces {
   static constexpr int lanes = HOPS_LOR_TEAM;
   HopsLanesLORMesh     m;
   HopsLORRows          rows;
   int                  R;
+  bool                 placed;
 
   static constexpr size_t Scratch()
   {
@@ -44,6 +46,10 @@ template <int DIM, bool MIXED> struct HopsLORPlaces {
       const int ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, *N = m.restr + e;
       int       next = rows.i[0][r];
 
+      if (placed) {
+        word.Load(rows, kc + t);
+        if (word.Get(0) != HOPS_PLACE_NONE) continue;
+      }
       word.Clear();
       if (!IsLong(rows, r, HOPS_LANES_LOR_MAX))
         ForNeighbours<DIM, MIXED>(ijk, m.P, mask, [&](int s, int offset) {
@@ -445,7 +451,7 @@ template <class Back> struct HopsLORValueLaunches {
     if constexpr (G > 1)
       return Back::Each("HopsLORPlaces", rows->n, HopsOnePlaces<HopsLOROneCell<DIM, MIXED>>{{*m}, *rows, HOPS_LANES_LOR_MAX});
     else {
-      const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows)};
+      const HopsLORPlaces<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), !rows->sorted && !rows->i[1]};
 
       return Back::Teams("HopsLORPlaces", (int)((rows->n + f.R - 1) / f.R), f.Scratch(), f);
     }

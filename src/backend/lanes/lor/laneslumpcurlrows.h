@@ -164,7 +164,7 @@ template <bool COUPLED> struct HopsCurlCount {
     if (t >= b.n) return;
     int len = count[t], low = 0;
 
-    ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) {
+    ForMore(m.hung, rows, r, [&](int u) {
       int k = 0;
 
       while (k < HopsMin(len, MAX) && mine[k] != u) k++;
@@ -234,7 +234,7 @@ template <bool COUPLED> struct HopsCurlFill {
     int        len = on ? count[t] : 0;
 
     if (on)
-      ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) {
+      ForMore(m.hung, rows, r, [&](int u) {
         int k = 0;
 
         while (k < len && mine[k] != u) k++;

@@ -184,7 +184,7 @@ template <class List> HOPS_LANES void HopsLumpBuild(const HopsLumpMesh &m, const
       list->template AddCell<HOPS_LUMP_BATCH>(col, m.twice);
     }
   }
-  ForMore(m.hung, m.restr, m.ne, m.nfree, rows, r, [&](int u) { list->Add(u); });
+  ForMore(m.hung, rows, r, [&](int u) { list->Add(u); });
 }
 
 /* Lengths of rows */
