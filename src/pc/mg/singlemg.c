@@ -198,18 +198,6 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
-/* numbers without order in [-1/2, 1/2], the same on any number of ranks */
-static PetscErrorCode SingleNoise(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  PetscReal s = 0.0;
-
-  PetscFunctionBegin;
-  for (PetscInt d = 0; d < dim; ++d) s += (d * 65.243 + 12.9898) * x[d];
-  s    = PetscSinReal(s + 0.37) * 43758.5453;
-  u[0] = s - PetscFloorReal(s) - 0.5;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
    smoothing, [0.1, 1.1] of it */
 PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal *emax)
@@ -221,7 +209,8 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateVec(sp, &b));
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(HopsSpaceInterpolate(sp, SingleNoise, NULL, b));
+  PetscCall(VecSetRandom(b, NULL)); /* where the vector is */
+  PetscCall(VecShift(b, -0.5));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetOperators(ksp, A, A));
@@ -245,27 +234,25 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
 
 static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
 {
-  const PetscInt     n = l->space->nT;
-  Vec                d;
-  const PetscScalar *a;
-  float             *inverse;
+  HopsSpace        sp = l->space;
+  Vec              d;
+  const PetscReal *a;
+  PetscReal        least, sum;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &inverse));
-  PetscCall(HopsSpaceCreateVec(l->space, &d));
+  PetscCall(HopsSpaceCreateVec(sp, &d));
   PetscCall(MatGetDiagonal(A, d));
-  PetscCall(VecGetArrayRead(d, &a));
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscCheck(PetscRealPart(a[i]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_CONV_FAILED,
-               "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
-               "-pc_hopsmg_precision double",
-               (double)PetscRealPart(a[i]));
-    inverse[i] = (float)(1.0 / PetscRealPart(a[i]));
-  }
-  PetscCall(VecRestoreArrayRead(d, &a));
+  PetscCall(VecMin(d, NULL, &least));
+  PetscCall(VecNorm(d, NORM_1, &sum));
+  PetscCheck((least > 0.0 && !PetscIsInfOrNanReal(sum)) || !sp->N, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
+             "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
+             "-pc_hopsmg_precision double",
+             (double)(least > 0.0 ? sum : least));
+  PetscCall(VecReciprocal(d));
+  PetscCall(HopsVecGetArrayRead(sp, d, &a));
+  PetscCall((*sp->backend->vector->Convert)(PETSC_FLOAT, sp->nT, 1.0, a, l->dinv));
+  PetscCall(HopsVecRestoreArrayRead(sp, d, &a));
   PetscCall(VecDestroy(&d));
-  PetscCall((*l->space->backend->memory->Copy)(NULL, l->dinv, inverse, n * sizeof(float), HOPS_COPY_IN));
-  PetscCall(PetscFree(inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,11 +30,11 @@ typedef struct {
 } HopsLORHung;
 
 /* Numbers of all lists, as far as rows are free, in the order of rows and of their entries q, whose ones begin at
-   first[q]: the L index of row and column with their signs, and where the number is in the lists. In H1, where
-   there are no signs, the column is -1 - its index if the row or the column is inside a cell: no other cell has
-   both */
+   first[q]: at[2 i] and at[2 i + 1] are L indices of row and column with their signs, source[i] where the number is
+   in the lists. In H1, where there are no signs, the column is -1 - its index if the row or the column is inside a
+   cell: no other cell has both */
 typedef struct {
-  int n, *first, *row, *col, *source;
+  int n, *first, *at, *source;
 } HopsLORHungNumbers;
 
 /* Where numbers of lists go in rows, once for a pattern: the k-th of n places takes those of from[begin[k]]
@@ -225,13 +225,11 @@ typedef struct {
                                 HopsLORHungNumbers *);
   PetscErrorCode (*HungColumns)(const HopsLanesLORMesh *, bool cells, bool coupled, size_t n, const HopsLORHungNumbers *,
                                 HopsLORHung *);
-  /* where numbers go: how many entries each row has that lists add to; key[] of each number, the place it goes
-     to, -1 - that where its negative does, or to->n, and where places are, to->to, of rows whose ones begin at
-     offset[r]. key[] transposed is `from`, of numbers, which become what is theirs in the lists, with signs */
+  /* where numbers go: how many entries each row has that lists add to, where rows' ones begin at offset[r], and
+     the arrays of HopsLORHungTo, with signs where columns have some */
   PetscErrorCode (*HungLengths)(const HopsLORHung *, const HopsLORRows *, int length[]);
   PetscErrorCode (*HungPlaces)(const HopsLORHungNumbers *, bool signs, int nfree, const HopsLORRows *, const int offset[],
-                               const HopsLORHungTo *, int key[]);
-  PetscErrorCode (*HungSources)(const HopsLORHungNumbers *, const int key[], const HopsLORHungTo *);
+                               const HopsLORHungTo *);
   /* the lists, by work->teams; how many of these there should be where lists come by T, and whether their own
      memory holds so many bytes, without work->work */
   PetscErrorCode (*HungTeams)(const HopsLanesLORMesh *, bool mixed, size_t bytes, int *teams, PetscBool *own);

@@ -134,8 +134,7 @@ static PetscErrorCode FreeNumbers(HopsLanesLOR k)
 
   PetscFunctionBegin;
   PetscCall((*memory->PoolFree)((void **)&x->first));
-  PetscCall((*memory->PoolFree)((void **)&x->row));
-  PetscCall((*memory->PoolFree)((void **)&x->col));
+  PetscCall((*memory->PoolFree)((void **)&x->at));
   PetscCall((*memory->PoolFree)((void **)&x->source));
   x->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -158,24 +157,20 @@ static PetscErrorCode FindTo(HopsLanesLOR k, const HopsLORRows *rows, HopsLORHun
   const HopsLanesLORKernels *kernels = k->kernels;
   const HopsMemoryOps       *memory  = kernels->backend->memory;
   const HopsLORHungNumbers  *x       = &k->hang->numbers;
-  int                       *offset, *key;
+  int                       *offset;
 
   PetscFunctionBegin;
   PetscCall(FreeTo(k, to));
   PetscCall(FindNumbers(k));
   PetscCall((*memory->PoolMalloc)((rows->n + 1) * sizeof(int), (void **)&offset));
-  PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&key));
   PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&to->from));
   PetscCall((*kernels->HungLengths)(&k->hang->hung, rows, offset));
   PetscCall((*kernels->Scan)(rows->n, offset));
   PetscCall((*memory->Copy)(NULL, &to->n, offset + rows->n, sizeof(int), HOPS_COPY_OUT));
   PetscCall((*memory->PoolMalloc)(to->n * sizeof(int), (void **)&to->to));
   PetscCall((*memory->PoolMalloc)((to->n + 1) * sizeof(int), (void **)&to->begin));
-  PetscCall((*kernels->HungPlaces)(x, k->lump != NULL, k->mesh.nfree, rows, offset, to, key));
-  PetscCall((*kernels->Transpose)(x->n, key, to->n, to->begin, to->from));
-  PetscCall((*kernels->HungSources)(x, key, to));
+  PetscCall((*kernels->HungPlaces)(x, k->lump != NULL, k->mesh.nfree, rows, offset, to));
   PetscCall((*memory->PoolFree)((void **)&offset));
-  PetscCall((*memory->PoolFree)((void **)&key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -200,41 +200,43 @@ struct HopsLORHungLengths {
   }
 };
 
-/* All numbers that go to one place write what is the same */
-struct HopsLORHungPlaces {
+/* The place of each number, and which it is of those that go there, in any order: to.begin[] counts these. All of
+   them write to.to[] the same */
+template <class Team> struct HopsLORHungPlaces {
   HopsLORHungNumbers x;
-  bool               signs;
   int                nfree;
   HopsLORRows        rows;
   const int         *offset;
   HopsLORHungTo      to;
-  int               *key;
+  int               *place, *rank;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int l = x.row[i], u = x.col[i], r = HopsLanesUnsigned(l) - (int)rows.first, c = HopsLanesUnsigned(u);
+    const int r = HopsLanesUnsigned(x.at[2 * i]) - (int)rows.first, c = HopsLanesUnsigned(x.at[2 * i + 1]);
 
-    key[i] = to.n;
+    place[i] = to.n;
     if (r < 0 || r >= (int)rows.n || c >= nfree) return;
     const int lo = rows.i[0][r], n = rows.i[0][r + 1] - lo;
     int       next = lo;
     const int p = Find(rows, r, c, &next), k = offset[r] + p;
 
     to.to[k] = p < n ? lo + p : -1 - (rows.i[1][r] + p - n);
-    key[i]   = !signs || (l < 0) == (u < 0) ? k : -1 - k;
+    place[i] = k;
+    rank[i]  = Team::Take(to.begin + k, 1);
   }
 };
 
-struct HopsLORHungSources {
-  const int    *key, *source;
-  HopsLORHungTo to;
+struct HopsLORHungFrom {
+  HopsLORHungNumbers x;
+  bool               signs;
+  HopsLORHungTo      to;
+  const int         *place, *rank;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    if ((int)i >= to.begin[to.n]) return;
-    const int n = to.from[i];
+    const int k = place[i], s = x.source[i];
 
-    to.from[i] = key[n] < 0 ? -1 - source[n] : source[n];
+    if (k < to.n) to.from[to.begin[k] + rank[i]] = signs && (x.at[2 * i] < 0) != (x.at[2 * i + 1] < 0) ? -1 - s : s;
   }
 };
 
@@ -314,14 +316,22 @@ template <class Back> struct HopsLORHungLaunches {
   }
 
   static PetscErrorCode Places(const HopsLORHungNumbers *x, bool signs, int nfree, const HopsLORRows *rows, const int offset[],
-                               const HopsLORHungTo *to, int key[])
+                               const HopsLORHungTo *to)
   {
-    return Back::Each("HopsLORHungPlaces", x->n, HopsLORHungPlaces{*x, signs, nfree, *rows, offset, *to, key});
-  }
+    const HopsMemoryOps *memory = Back::Ops()->memory;
+    int                 *place, *rank;
 
-  static PetscErrorCode Sources(const HopsLORHungNumbers *x, const int key[], const HopsLORHungTo *to)
-  {
-    return Back::Each("HopsLORHungSources", x->n, HopsLORHungSources{key, x->source, *to});
+    PetscFunctionBegin;
+    PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&place));
+    PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&rank));
+    PetscCall(Back::Set(to->begin, 0, (to->n + 1) * sizeof(int)));
+    PetscCall(Back::Each("HopsLORHungPlaces", x->n, HopsLORHungPlaces<Team>{*x, nfree, *rows, offset, *to, place, rank}));
+    PetscCall(Back::Scan(to->n, to->begin));
+    PetscCall(Back::Each("HopsLORHungFrom", x->n, HopsLORHungFrom{*x, signs, *to, place, rank}));
+    PetscCall(Back::Each("HopsLORHungSort", to->n, HopsListSort{to->begin, to->from}));
+    PetscCall((*memory->PoolFree)((void **)&place));
+    PetscCall((*memory->PoolFree)((void **)&rank));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Rows(const HopsLORHungTo *to, const double values[], const HopsLORRows *rows)
@@ -336,7 +346,6 @@ template <class Back> struct HopsLORHungLaunches {
     k->HungKeys    = Keys;
     k->HungLengths = Lengths;
     k->HungPlaces  = Places;
-    k->HungSources = Sources;
     k->HungRows    = Rows;
   }
 };

@@ -62,8 +62,7 @@ struct HopsLORHungOrder {
         if (HopsLanesUnsigned(l) >= nfree) continue;
         const int w = HopsLoad(h.col + k), n = W[v] + k - HopsLoad(row + v);
 
-        out.row[n]    = l;
-        out.col[n]    = ijk && (IsInside(v) || IsInside(w)) ? -1 - R[w] : R[w];
+        HopsStorePair(out.at + 2 * (size_t)n, l, ijk && (IsInside(v) || IsInside(w)) ? -1 - R[w] : R[w]);
         out.source[n] = first + HopsLoad(h.slot + k);
       }
     }
@@ -88,27 +87,36 @@ struct HopsLORHungTable {
     *at = (unsigned int)((unsigned long long)((unsigned int)u * 2654435761u) * *n >> 32);
     return slot + 2 * (size_t)HOPS_HUNG_SLOTS * base[r];
   }
+  /* both halves of a slot at once, which may change meanwhile */
+  HOPS_LANES static int Read(const int *slot, int *least)
+  {
+    const unsigned long long x = *(const volatile unsigned long long *)slot;
+
+    *least = (int)(x >> 32);
+    return (int)(x & 0xffffffffu);
+  }
   /* number -1: the column is not the lists'. What is read first saves atomic operations */
   template <class Team> HOPS_LANES void Add(int r, int u, int number) const
   {
-    unsigned int  n, at;
-    volatile int *begin = Begin(r, u, &n, &at);
+    unsigned int n, at;
+    int         *begin = Begin(r, u, &n, &at), least;
 
     for (;; at = at + 1 == n ? 0 : at + 1) {
-      int old = begin[2 * at];
+      int old = Read(begin + 2 * at, &least);
 
-      if (old == -1) old = Team::Swap((int *)begin + 2 * at, -1, u);
+      if (old == -1) old = Team::Swap(begin + 2 * at, -1, u);
       if (old == -1 || old == u) break;
     }
-    if (begin[2 * at + 1] < INT_MAX - 1 - number) Team::Most((int *)begin + 2 * at + 1, INT_MAX - 1 - number);
+    if (least < INT_MAX - 1 - number) Team::Most(begin + 2 * at + 1, INT_MAX - 1 - number);
   }
   HOPS_LANES bool Is(int r, int u, int number) const
   {
     unsigned int     n, at;
+    int              least;
     const int *const begin = Begin(r, u, &n, &at);
 
-    while (begin[2 * at] != u) at = at + 1 == n ? 0 : at + 1;
-    return begin[2 * at + 1] == INT_MAX - 1 - number;
+    while (Read(begin + 2 * at, &least) != u) at = at + 1 == n ? 0 : at + 1;
+    return least == INT_MAX - 1 - number;
   }
 };
 
@@ -136,7 +144,7 @@ template <class Team> struct HopsLORHungMeet {
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int r = HopsLanesUnsigned(x.row[i]), u = x.col[i], c = HopsLanesUnsigned(u);
+    const int r = HopsLanesUnsigned(x.at[2 * i]), u = x.at[2 * i + 1], c = HopsLanesUnsigned(u);
 
     if (c >= nfree || (cells && u < 0) || !table.Has(r)) return;
     table.Add<Team>(r, c, cells && c == r ? -1 : (int)i);
@@ -153,7 +161,7 @@ struct HopsLORHungWins {
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int  r = HopsLanesUnsigned(x.row[i]), u = x.col[i], c = HopsLanesUnsigned(u);
+    const int  r = HopsLanesUnsigned(x.at[2 * i]), u = x.at[2 * i + 1], c = HopsLanesUnsigned(u);
     const bool once = (cells && u < 0) || !table.Has(r);
 
     win[i] = c < nfree && (once ? c != r || !cells : table.Is(r, c, (int)i));
@@ -162,12 +170,12 @@ struct HopsLORHungWins {
 
 /* win[]: how many such numbers come before */
 struct HopsLORHungColumns {
-  const int *column, *win;
+  const int *at, *win;
   int       *col;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    if (win[i] < win[i + 1]) col[win[i]] = HopsLanesUnsigned(column[i]);
+    if (win[i] < win[i + 1]) col[win[i]] = HopsLanesUnsigned(at[2 * i + 1]);
   }
 };
 
@@ -199,8 +207,7 @@ template <class Back> struct HopsLORHungOrders {
     PetscCall(Back::Scan(n, x->first));
     PetscCall(Back::Each("HopsLORHungWhere", n, HopsLORHungWhere{m->hung.entry, x->first, where}));
     PetscCall((*memory->Copy)(NULL, &x->n, x->first + n, sizeof(int), HOPS_COPY_OUT));
-    PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&x->row));
-    PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&x->col));
+    PetscCall((*memory->PoolMalloc)(2 * (size_t)x->n * sizeof(int), (void **)&x->at));
     PetscCall((*memory->PoolMalloc)(x->n * sizeof(int), (void **)&x->source));
     if (nhung)
       PetscCall(Back::Teams("HopsLORHungOrder", nhung, 0,
@@ -236,7 +243,7 @@ template <class Back> struct HopsLORHungOrders {
     PetscCall((*memory->PoolMalloc)((n + 1) * sizeof(int), (void **)&extra));
     PetscCall((*memory->PoolMalloc)(PetscMax(sizes[0], 1) * sizeof(int), (void **)&col));
     PetscCall(Back::Each("HopsLORHungExtra", n + 1, HopsLORHungExtra{x->first, win, extra}));
-    PetscCall(Back::Each("HopsLORHungColumns", x->n, HopsLORHungColumns{x->col, win, col}));
+    PetscCall(Back::Each("HopsLORHungColumns", x->n, HopsLORHungColumns{x->at, win, col}));
     h->extra    = extra;
     h->extracol = col;
     PetscCall((*memory->PoolFree)((void **)&win));

@@ -114,8 +114,8 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
 
 /* ---- Lengths and places ---- */
 
-/* Rows with more columns than a table holds, or than places count, get no places, and an upper bound in the
-   place of their length */
+/* Rows whose cells have more columns than a table holds get no places, and an upper bound in the place of their
+   length. `work` is not zero if there are some, or rows with more columns than places count */
 template <int DIM, bool MIXED> struct HopsLORCount {
   static constexpr int lanes = HOPS_LOR_TEAM, blocks = 16;
   HopsLanesLORMesh     m;
@@ -245,12 +245,13 @@ template <int DIM, bool MIXED> struct HopsLORCount {
       low[t] += u < split;
       len++;
     });
-    if (full || len > HOPS_LANES_LOR_MAX) {
+    if (full) {
       word.Clear();
       for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
       CountLater<Team>(rows, r, len, work);
       return;
     }
+    if (len > HOPS_LANES_LOR_MAX) Team::Add(work, 1ull);
     rows.i[0][r] = rows.i[1] ? low[t] : len;
     if (rows.i[1]) rows.i[1][r] = len - low[t];
   }
@@ -264,7 +265,7 @@ template <int DIM, bool MIXED> HOPS_LANES bool IsUnplaced(const HopsLanesLORMesh
   const int *b = m.begin + rows.first + r;
 
   if (HopsLanesOf(2) == 1 || !IsLong(rows, r, HOPS_LOR_SLOTS)) return IsLong(rows, r, HOPS_LOR_SLOTS);
-  if (b[0] == b[1]) return IsLong(rows, r, HOPS_LANES_LOR_MAX);
+  if (b[0] == b[1]) return false;
   PlaceWords<DIM, MIXED> word;
 
   word.Load(rows, b[0]);

@@ -15,7 +15,7 @@
 
 /* ---- Places ---- */
 
-/* placed: the pattern's passes have left only long rows without */
+/* placed: only rows that the pattern's passes have left without, and long ones, which have none */
 template <int DIM, bool MIXED> struct HopsLORPlaces {
   static constexpr int lanes = HOPS_LOR_TEAM;
   HopsLanesLORMesh     m;
@@ -48,7 +48,7 @@ template <int DIM, bool MIXED> struct HopsLORPlaces {
 
       if (placed) {
         word.Load(rows, kc + t);
-        if (word.Get(0) != HOPS_PLACE_NONE) continue;
+        if (word.Get(0) != HOPS_PLACE_NONE && !IsLong(rows, r, HOPS_LANES_LOR_MAX)) continue;
       }
       word.Clear();
       if (!IsLong(rows, r, HOPS_LANES_LOR_MAX))
