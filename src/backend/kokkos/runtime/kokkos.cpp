@@ -84,6 +84,7 @@ static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsP
    allocates the other may free; on devices Kokkos' is the driver's */
 static HopsBackendOps Table()
 {
+  static HopsMemoryOps  memory;
   HopsBackendOps        b     = {};
   const HopsBackendOps *other = NULL;
 
@@ -92,7 +93,8 @@ static HopsBackendOps Table()
   b.vectype        = HOPS_KOKKOS_VECTYPE;
   b.memtype        = HOPS_KOKKOS_MEMTYPE;
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
-  b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
+  if (HopsKokkosOnHost && other) memory = HopsKokkosHostMemory(other->memory);
+  b.memory         = HopsKokkosOnHost && other ? &memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.rows           = &HopsRowsKokkos;
   b.mesh           = &HopsMeshKokkos;
