@@ -231,7 +231,6 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   HopsPatches    pt;
   HopsPatchCells cells;
   PetscBool     *want, any = opt->element;
-  int            nthreads = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pt));
@@ -263,9 +262,7 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscCall(HopsPatchesInvert(pt, &cells, opt));
   PetscCall(HopsPatchesCondense(pt));
   PetscCall(PetscLogEventBegin(HopsPatchEvent.color, 0, 0, 0, 0));
-  if (HopsPatchSetUpOf(sp)->Threads) PetscCall((*HopsPatchSetUpOf(sp)->Threads)(&nthreads));
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
-  else if (nthreads > 1) PetscCall(HopsPatchesColorOwn(pt, &cells));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.color, 0, 0, 0, 0));
   PetscCall(PetscMalloc1(PetscMax(1, pt->ncolors), &pt->fused));
   for (PetscInt c = 0; c < PetscMax(1, pt->ncolors); ++c) pt->fused[c] = opt->fuse ? 1 : 0;

@@ -89,10 +89,10 @@ static HopsBackendOps Table()
   const HopsBackendOps *other = NULL;
 
   if (HopsBackendOfMemory(HOPS_KOKKOS_MEMTYPE, &other) == PETSC_SUCCESS && other && other != &HopsBackendKokkos) b = *other;
-  b.name           = "kokkos";
-  b.vectype        = HOPS_KOKKOS_VECTYPE;
-  b.memtype        = HOPS_KOKKOS_MEMTYPE;
-  b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
+  b.name    = "kokkos";
+  b.vectype = HOPS_KOKKOS_VECTYPE;
+  b.memtype = HOPS_KOKKOS_MEMTYPE;
+  b.host    = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   if (HopsKokkosOnHost && other) memory = HopsKokkosHostMemory(other->memory);
   b.memory         = HopsKokkosOnHost && other ? &memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;

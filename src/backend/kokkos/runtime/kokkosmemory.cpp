@@ -257,10 +257,9 @@ static PetscErrorCode CopyHost(HopsQueue, void *dst, const void *src, size_t n, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsKokkosGetExec(NULL, &exec));
-  HopsKokkosCall(
-    Kokkos::parallel_for("HopsCopy", HopsKokkosRange(*exec, 0, (n + piece - 1) / piece), [=](size_t i) {
-      std::memcpy((char *)dst + i * piece, (const char *)src + i * piece, PetscMin(piece, n - i * piece));
-    }));
+  HopsKokkosCall(Kokkos::parallel_for("HopsCopy", HopsKokkosRange(*exec, 0, (n + piece - 1) / piece), [=](size_t i) {
+    std::memcpy((char *)dst + i * piece, (const char *)src + i * piece, PetscMin(piece, n - i * piece));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -96,7 +96,7 @@ template <class Cell> struct HopsOneKind {
     COLUMNS = 32,
     MOST    = 64 /* candidates */
   };
-  int           cells, length; /* 0 cells: no row yet */
+  int           cells, length;                      /* 0 cells: no row yet */
   int           at[CELLS], mask[CELLS], end[CELLS]; /* the entry's number in its cell; candidates of the first cells */
   short         entry[MOST];                        /* a candidate's number in its cell */
   unsigned char turned[MOST], place[MOST];          /* sign; Words::NONE: constrained */
