@@ -82,10 +82,10 @@ template <class Cell> struct HopsOneList : HopsOneColumns<Cell> {
 };
 
 /*
-  A row of several cells is mostly like one before it, as meshes are numbered: entries with the same numbers in
-  their cells; of these' neighbours the same ones are free, the same ones are one column, and columns ascend in
-  the same order. Then so are its places, and nothing depends on where a node lies in its cell. What a kind of
-  rows has; its candidates are the row itself, and then the neighbours in cell after cell.
+  A row of several cells is mostly like one before it, as meshes are numbered: entries with the same numbers
+  in their cells; of these' neighbours the same ones are free, the same ones are one column, and columns
+  ascend in the same order. Then so are its places, and nothing depends on where a node lies in its cell. What
+  a kind of rows has; its candidates are the row itself, and then the neighbours in cell after cell.
 */
 template <class Cell> struct HopsOneKind {
   typedef typename Cell::Words Words;
@@ -98,7 +98,7 @@ template <class Cell> struct HopsOneKind {
   };
   int           cells, length;                      /* 0 cells: no row yet */
   int           at[CELLS], mask[CELLS], end[CELLS]; /* the entry's number in its cell; candidates of the first cells */
-  short         entry[MOST];                        /* a candidate's number in its cell */
+  int           entry[MOST];                        /* a candidate's number in its cell */
   unsigned char turned[MOST], place[MOST];          /* sign; Words::NONE: constrained */
   unsigned char from[COLUMNS];                      /* a candidate with this place */
   Words         word[CELLS];
@@ -173,7 +173,7 @@ template <class Cell> struct HopsOneRow {
         const int p = x.word[k].Get(s);
 
         if (entry[s] < 0) continue;
-        x.entry[n]  = (short)entry[s];
+        x.entry[n]  = entry[s];
         x.turned[n] = (R[entry[s]] ^ R[at[k]]) < 0;
         x.place[n]  = (unsigned char)(p < Cell::MAX ? p : Cell::Words::NONE);
         if (p < Cell::MAX) x.from[p] = (unsigned char)n;

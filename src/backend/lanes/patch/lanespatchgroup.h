@@ -139,8 +139,8 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     else Invert<false>(S, s, u);
   }
 
-  /* Entries of a full group from r[], and their sum into z[] where others do not add to it meanwhile, or marks
-     say where: what launches mostly do, without looking at the mode for each entry */
+  /* Entries of a full group from r[], and their sum into z[] where others do not add to it meanwhile, or
+     marks say where: what launches mostly do, without looking at the mode for each entry */
   template <int G, class W> HOPS_LANES void Load(const HopsLanesPatchRecord *p, W u[]) const
   {
     const int  none = a.none, bits = a.Index(-1);

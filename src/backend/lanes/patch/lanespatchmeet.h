@@ -2,8 +2,8 @@
   Which unknowns patches of several threads add to, on a host: the patches of a launch are in pieces, each of
   them one thread's, in the order in which they lie in the mesh. Only what patches of several pieces have is
   added to atomically, so one launch serves all patches, and an unknown's line stays in a cache until they
-  are done. By colours, which need nothing atomic, all unknowns would pass through the caches for each. Back is
-  a back end's class: see lanes.h.
+  are done. By colours, which need nothing atomic, all unknowns would pass through the caches for each. Back
+  is a back end's class: see lanes.h.
 */
 #pragma once
 #include <backend/lanes/operator/lanesmeet.h>
