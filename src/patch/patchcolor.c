@@ -428,7 +428,7 @@ static PetscInt64 Taken(HopsPatches pt, PetscInt k, const PetscInt64 used[])
   return taken;
 }
 
-/* label[]: of the vertices from 1 on, or NULL; *most: the largest colour, or the number of those there can be
+/* label[]: of the vertices from 1 on; *most: the largest colour, or the number of those there can be
    where they are too few */
 static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], Used used, PetscInt *most)
 {
@@ -440,7 +440,7 @@ static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const i
     PetscInt64 taken = Taken(pt, k, used[0]);
     PetscInt   color = -1;
 
-    if (label && !pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
+    if (!pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
     if (color < 0 || (taken >> color) & 1)
       for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken >> (color % 64)) & 1;) {
         if (!(++color % 64) && color < 64 * HOPS_COLOR_WORDS) taken = Taken(pt, k, used[color / 64]);
@@ -459,22 +459,6 @@ static PetscErrorCode UsedFree(Used used)
 {
   PetscFunctionBegin;
   for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) PetscCall(PetscFree(used[w]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchesColorOwn(HopsPatches pt, const HopsPatchCells *pc)
-{
-  Used     used = {NULL};
-  PetscInt most;
-
-  PetscFunctionBegin;
-  PetscCall(ColorOwn(pt, pc, NULL, used, &most));
-  pt->ncolors = most + 1;
-  if (most == 64 * HOPS_COLOR_WORDS) {
-    pt->ncolors = 1;
-    PetscCall(PetscArrayzero(pt->color, pt->n));
-  }
-  PetscCall(UsedFree(used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -317,8 +317,10 @@ PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBa
 PETSC_INTERN PetscErrorCode       HopsBackendRegister(const HopsBackendOps *);
 PETSC_INTERN PetscErrorCode       HopsBackendOfMemory(PetscMemType, const HopsBackendOps **); /* that works there, or NULL */
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
-/* src/backend/host/runtime/host.c: memory of n bytes of the process that is to be filled in bulk */
-PETSC_INTERN void HopsHostAdvise(const void *, size_t n);
+/* src/backend/host/runtime/hostmemory.c: memory of n bytes of the process that is to be filled in bulk; from
+   now on large blocks that are freed wait for others of their size */
+PETSC_INTERN void           HopsHostAdvise(const void *, size_t n);
+PETSC_INTERN PetscErrorCode HopsHostPoolBegin(void);
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */

@@ -117,8 +117,6 @@ struct _HopsPatchSetUpOps {
   PetscErrorCode (*Products)(const HopsPatchMatrices *, const PetscReal w[], PetscReal t[]);
   /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
   PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscReal inv[], PetscInt *bad);
-  /* threads that add to a vector at once, slowly where others may add to the same entry; NULL: one */
-  PetscErrorCode (*Threads)(int *n);
 };
 
 /*
@@ -329,5 +327,3 @@ PETSC_INTERN PetscErrorCode HopsPatchesAddCell(HopsPatches, const HopsPatchCells
 PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
 /* src/patch/patchcolor.c; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesColor(HopsPatches, const HopsPatchCells *);
-/* colours of this rank's patches alone; not collective. One colour where they would be too many */
-PETSC_INTERN PetscErrorCode HopsPatchesColorOwn(HopsPatches, const HopsPatchCells *);

@@ -3,4 +3,4 @@
 #include <backend/lanes/patch/lanespatchsetup.h>
 #include "cudapatchlanes.h"
 
-const HopsPatchSetUpOps HopsPatchSetUpCUDA = HOPS_LANES_PATCH_SETUP(HopsCudaBack, NULL);
+const HopsPatchSetUpOps HopsPatchSetUpCUDA = HOPS_LANES_PATCH_SETUP(HopsCudaBack);

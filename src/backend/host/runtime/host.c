@@ -1,37 +1,7 @@
-/* Host back end: choice of the instruction set, memory, element-map tables, and what it has */
+/* Host back end: choice of the instruction set, element-map tables, and what it has */
 #include "hostimpl.h"
 #include <hops/private/hopsarraysimpl.h>
 #include <hops/private/hopsmeshimpl.h>
-#if defined(__linux__)
-  #include <sys/mman.h>
-#endif
-
-/*
-  Large arrays in huge pages, where Linux gives them to who asks (its setting `madvise`): touching memory for
-  the first time is most of a set-up in bulk, and costs a third of that in small pages. What is there already
-  is read no faster.
-*/
-void HopsHostAdvise(const void *p, size_t n)
-{
-#if defined(MADV_HUGEPAGE)
-  const size_t huge = (size_t)1 << 21, first = ((size_t)p + huge - 1) / huge * huge, last = ((size_t)p + n) / huge * huge;
-
-  if (last > first) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-#endif
-}
-
-/* Memory aligned for vectors of any width */
-PetscErrorCode HopsHostAlloc(size_t n, PetscBool zero, void **base, double **aligned)
-{
-  const size_t bytes = n * sizeof(double) + HOPS_HOST_ALIGN;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc(bytes, base));
-  HopsHostAdvise(*base, bytes);
-  if (zero) PetscCall(PetscMemzero(*base, bytes));
-  *aligned = (double *)(((size_t)*base + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Piece t of T of a run of cells, which are in batches of W from cell `begin` on; values[] is memory for
    its values */
@@ -155,47 +125,6 @@ PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, in
   PetscCall(HopsHostAlloc(map->nwork * HopsHostThreads(), PETSC_TRUE, base, &map->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* ---- The process's own memory ---- */
-
-/* Aligned for vectors of any width; what PetscMalloc() gave lies before it */
-static PetscErrorCode HopsMalloc_Host(size_t n, void **p)
-{
-  void *base;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc(n + HOPS_HOST_ALIGN + sizeof(void *), &base));
-  HopsHostAdvise(base, n);
-  *p                = (void *)(((size_t)base + sizeof(void *) + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
-  ((void **)*p)[-1] = base;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsFree_Host(void **p)
-{
-  void *base = *p ? ((void **)*p)[-1] : NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(base));
-  *p = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsCopy_Host(HopsQueue queue, void *dst, const void *src, size_t n, HopsCopyDirection direction)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemcpy(dst, src, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Nothing runs beside the process: MPI reads its memory, so that there are no queues */
-static const HopsMemoryOps HopsMemoryHost = {.Malloc     = HopsMalloc_Host,
-                                             .Free       = HopsFree_Host,
-                                             .PoolMalloc = HopsMalloc_Host,
-                                             .PoolFree   = HopsFree_Host,
-                                             .MallocHost = HopsMalloc_Host,
-                                             .FreeHost   = HopsFree_Host,
-                                             .Copy       = HopsCopy_Host};
 
 const HopsBackendOps HopsBackendHost = {
   .name           = "host",

@@ -365,6 +365,7 @@ PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatr
 PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 
 /* what HopsBackendHost has, and constructors of copies */
+PETSC_INTERN const HopsMemoryOps HopsMemoryHost;
 PETSC_INTERN const HopsVectorOps HopsVectorHost;
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsDerhamCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);

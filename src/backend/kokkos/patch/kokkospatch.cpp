@@ -1,10 +1,10 @@
 /* Kokkos back end: set-up of patches (lanespatchsetup.h), and their kernels' table. */
 #include <backend/kokkos/runtime/kokkosteam.h>
+#include <backend/lanes/patch/lanespatchmeet.h>
 #include <backend/lanes/patch/lanespatchsetup.h>
 #include "kokkospatch.h"
 
-const HopsPatchSetUpOps HopsPatchSetUpKokkos =
-  HOPS_LANES_PATCH_SETUP(HopsKokkosBack, HopsKokkosOnHost ? HopsKokkosBack::GetThreads : NULL);
+const HopsPatchSetUpOps HopsPatchSetUpKokkos = HOPS_LANES_PATCH_SETUP(HopsKokkosBack);
 
 /* as many as work at once, on a host */
 static PetscErrorCode SweepTeams(int *n)
@@ -33,6 +33,7 @@ static HopsLanesPatchKernels Kernels()
   k.group       = HOPS_KOKKOS_GROUP;
   k.Solve       = HopsPatchSolve_Kokkos;
   k.Sweep       = HopsPatchSweep_Kokkos;
+  k.Mark        = HopsKokkosOnHost ? HopsPatchMeetLaunches<HopsKokkosBack>::Mark : NULL;
   k.SweepTeams  = SweepTeams;
   k.HasTensor   = HopsKokkosTensor ? HasTensor : NULL;
   return k;

@@ -84,15 +84,17 @@ static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsP
    allocates the other may free; on devices Kokkos' is the driver's */
 static HopsBackendOps Table()
 {
+  static HopsMemoryOps  memory;
   HopsBackendOps        b     = {};
   const HopsBackendOps *other = NULL;
 
   if (HopsBackendOfMemory(HOPS_KOKKOS_MEMTYPE, &other) == PETSC_SUCCESS && other && other != &HopsBackendKokkos) b = *other;
-  b.name           = "kokkos";
-  b.vectype        = HOPS_KOKKOS_VECTYPE;
-  b.memtype        = HOPS_KOKKOS_MEMTYPE;
-  b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
-  b.memory         = HopsKokkosOnHost && other ? other->memory : &HopsMemoryKokkos;
+  b.name    = "kokkos";
+  b.vectype = HOPS_KOKKOS_VECTYPE;
+  b.memtype = HOPS_KOKKOS_MEMTYPE;
+  b.host    = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
+  if (HopsKokkosOnHost && other) memory = HopsKokkosHostMemory(other->memory);
+  b.memory         = HopsKokkosOnHost && other ? &memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.rows           = &HopsRowsKokkos;
   b.mesh           = &HopsMeshKokkos;

@@ -31,6 +31,9 @@ template <class F> PetscErrorCode HopsKokkosEach(HopsQueue queue, const char nam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a host its back end's, but that threads copy */
+HopsMemoryOps HopsKokkosHostMemory(const HopsMemoryOps *host);
+
 /* See Set and Scan in lanes.h */
 PetscErrorCode HopsKokkosSet(void *p, int byte, size_t n);
 PetscErrorCode HopsKokkosScan(size_t n, int x[]);

@@ -82,6 +82,7 @@ static PetscErrorCode HopsKokkosInitialize(void)
   PetscCall(PetscRegisterFinalize(HopsKokkosFinalize));
   HopsKokkosDefault = exec;
   HopsKokkosCall(Kokkos::push_finalize_hook(HopsKokkosLeave));
+  if (HopsKokkosOnHost && exec->concurrency() > 1) PetscCall(HopsHostPoolBegin());
   PetscCall(PetscInfo(NULL, "Kokkos %d.%d.%d works on %s, with %d threads\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                       KOKKOS_VERSION % 100, HopsKokkosExec::name(), (int)exec->concurrency()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,6 +243,32 @@ static PetscErrorCode Copy(HopsQueue queue, void *dst, const void *src, size_t n
   if (!HopsKokkosOnHost && direction == HOPS_COPY_IN) PetscCall(PetscLogCpuToGpu(n));
   if (!HopsKokkosOnHost && direction == HOPS_COPY_OUT) PetscCall(PetscLogGpuToCpu(n));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Large copies of the process by all threads, which touch what is new for the first time */
+static PetscErrorCode CopyHost(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection)
+{
+  const size_t    piece = (size_t)1 << 16;
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  if (n <= 4 * piece) {
+    PetscCall(PetscMemcpy(dst, src, n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(Kokkos::parallel_for("HopsCopy", HopsKokkosRange(*exec, 0, (n + piece - 1) / piece), [=](size_t i) {
+    std::memcpy((char *)dst + i * piece, (const char *)src + i * piece, PetscMin(piece, n - i * piece));
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+HopsMemoryOps HopsKokkosHostMemory(const HopsMemoryOps *host)
+{
+  HopsMemoryOps memory = *host;
+
+  memory.Copy = CopyHost;
+  return memory;
 }
 
 /* Kokkos would fill a host's memory byte by byte, or with zeros by one thread, though it is often touched for

@@ -11,6 +11,8 @@
     Words                    places of a cell in a row
     PAIRS                    do a row's two cells as a rule share no other column than the row's own?
     Entries()                of a cell
+    Mask(c)                  what the neighbours of cell c depend on
+    Neighbours(c, i, entry)  numbers in the cell of the neighbours of its entry i, from 1 on, or negative
     Columns(e, col, &bits)   L indices of the neighbours of entry e, from 1 on, as far as these are there and
                              free, which the result says by bits; bits: which the cell sees with another sign
 */
@@ -79,8 +81,118 @@ template <class Cell> struct HopsOneList : HopsOneColumns<Cell> {
   }
 };
 
-/* Lengths of rows, and places: final ones but in long rows and in those that have columns in block 1 */
+/*
+  A row of several cells is mostly like one before it, as meshes are numbered: entries with the same numbers
+  in their cells; of these' neighbours the same ones are free, the same ones are one column, and columns
+  ascend in the same order. Then so are its places, and nothing depends on where a node lies in its cell. What
+  a kind of rows has; its candidates are the row itself, and then the neighbours in cell after cell.
+*/
+template <class Cell> struct HopsOneKind {
+  typedef typename Cell::Words Words;
+
+  enum {
+    KINDS   = 128, /* that are remembered */
+    CELLS   = 8,
+    COLUMNS = 32,
+    MOST    = 64 /* candidates */
+  };
+  int           cells, length;                      /* 0 cells: no row yet */
+  int           at[CELLS], mask[CELLS], end[CELLS]; /* the entry's number in its cell; candidates of the first cells */
+  int           entry[MOST];                        /* a candidate's number in its cell */
+  unsigned char turned[MOST], place[MOST];          /* sign; Words::NONE: constrained */
+  unsigned char from[COLUMNS];                      /* a candidate with this place */
+  Words         word[CELLS];
+};
+
+template <class Cell> struct HopsOneRow {
+  typedef HopsOneKind<Cell> Kind;
+  int                       row, cells, kind, cell[Kind::CELLS], at[Kind::CELLS], mask[Kind::CELLS];
+
+  static HOPS_LANES bool Fits(int cells)
+  {
+    return cells > 1 && cells <= Kind::CELLS && 1 + cells * (Cell::N - 1) <= Kind::MOST;
+  }
+  HOPS_LANES HopsOneRow(const Cell &of, int r, int k0, int k1) : row(r), cells(k1 - k0)
+  {
+    unsigned int hash = 0;
+
+    for (int k = 0; k < cells; k++) {
+      const int e = of.m.entry[k0 + k];
+
+      cell[k] = CellOf(e, of.m.perentry);
+      at[k]   = e - cell[k] * of.Entries();
+      mask[k] = of.Mask(cell[k]);
+      hash    = (hash + at[k] + (mask[k] << 16)) * 2654435761u;
+    }
+    kind = (int)(hash >> 16) % Kind::KINDS;
+  }
+  HOPS_LANES bool Is(const Cell &of, const Kind &x) const
+  {
+    int  list[Kind::COLUMNS], col[Kind::MOST], n = 1;
+    bool other = x.cells != cells;
+
+    for (int k = 0; k < cells && !other; k++) other = at[k] != x.at[k] || mask[k] != x.mask[k];
+    if (other) return false;
+    col[0] = row;
+    for (int k = 0; k < cells; k++) {
+      const int *R = of.m.restr + (size_t)cell[k] * of.Entries(), own = R[at[k]];
+
+      for (; n < x.end[k]; n++) {
+        const int l = R[x.entry[n]];
+
+        other |= ((l ^ own) < 0) != x.turned[n];
+        col[n] = HopsLanesUnsigned(l);
+      }
+    }
+    for (int p = 0; p < x.length; p++) list[p] = col[x.from[p]];
+    for (int p = 1; p < x.length; p++) other |= list[p] <= list[p - 1];
+    if (list[x.length - 1] >= of.m.nfree) return false;
+    for (int i = 1; i < n; i++) {
+      const int p = x.place[i];
+
+      other |= p == Cell::Words::NONE ? col[i] < of.m.nfree : col[i] != list[p];
+    }
+    return !other;
+  }
+  /* The places of cell k are x.word[k] */
+  HOPS_LANES void Keep(const Cell &of, int length, Kind &x) const
+  {
+    int n = 1;
+
+    x.cells                  = cells;
+    x.length                 = length;
+    x.from[x.word[0].Get(0)] = 0;
+    for (int k = 0; k < cells; k++) {
+      const int *R = of.m.restr + (size_t)cell[k] * of.Entries();
+      int        entry[Cell::N];
+
+      of.Neighbours(cell[k], at[k], entry);
+      x.at[k]   = at[k];
+      x.mask[k] = mask[k];
+      for (int s = 1; s < Cell::N; s++) {
+        const int p = x.word[k].Get(s);
+
+        if (entry[s] < 0) continue;
+        x.entry[n]  = entry[s];
+        x.turned[n] = (R[entry[s]] ^ R[at[k]]) < 0;
+        x.place[n]  = (unsigned char)(p < Cell::MAX ? p : Cell::Words::NONE);
+        if (p < Cell::MAX) x.from[p] = (unsigned char)n;
+        n++;
+      }
+      x.end[k] = n;
+    }
+  }
+};
+
+#define HOPS_ONE_ROWS 1024 /* of a piece */
+
+/* Lengths of rows, and places: final ones but in long rows and in those that have columns in block 1; of
+   pieces of rows */
 template <class Cell, class Team> struct HopsOneCount {
+  static size_t Pieces(const HopsLORRows *rows)
+  {
+    return ((size_t)rows->n + HOPS_ONE_ROWS - 1) / HOPS_ONE_ROWS;
+  }
   Cell                cell;
   HopsLORRows         rows;
   unsigned long long *work;
@@ -139,11 +251,41 @@ template <class Cell, class Team> struct HopsOneCount {
     }
     return true;
   }
-  HOPS_LANES void operator()(size_t i) const
+  HOPS_LANES void operator()(size_t piece) const
+  {
+    typedef HopsOneKind<Cell> Kind;
+    const int                 first = (int)piece * HOPS_ONE_ROWS, last = HopsMin(first + HOPS_ONE_ROWS, (int)rows.n);
+    Kind                      kinds[Kind::KINDS];
+
+    for (int i = 0; i < Kind::KINDS; i++) kinds[i].cells = 0;
+    for (int r = first; r < last; r++) {
+      const int *b = cell.m.begin + rows.first + r;
+
+      if (rows.sorted && !rows.i[1] && HopsOneRow<Cell>::Fits(b[1] - b[0]) && !HasMore(cell.m.hung, rows, r))
+        RowAsBefore(r, b[0], b[1], kinds);
+      else Row(r);
+    }
+  }
+  HOPS_LANES void RowAsBefore(int r, int k0, int k1, HopsOneKind<Cell> kinds[]) const
+  {
+    const HopsOneRow<Cell> x(cell, (int)rows.first + r, k0, k1);
+    HopsOneKind<Cell>     &kind = kinds[x.kind];
+
+    if (x.Is(cell, kind)) {
+      rows.i[0][r] = kind.length;
+      for (int k = k0; k < k1; k++) kind.word[k - k0].Store(rows, PlaceKey(cell.m, rows, k));
+      return;
+    }
+    Row(r);
+    if (rows.i[0][r] < 0 || rows.i[0][r] > HopsOneKind<Cell>::COLUMNS) return;
+    for (int k = k0; k < k1; k++) kind.word[k - k0].Load(rows, PlaceKey(cell.m, rows, k));
+    x.Keep(cell, rows.i[0][r], kind);
+  }
+  HOPS_LANES void Row(int r) const
   {
     typedef typename Cell::Words Words;
-    const auto                  &m = cell.m;
-    const int                    r = (int)i, row = (int)rows.first + r, k0 = m.begin[row], k1 = m.begin[row + 1];
+    const auto                  &m   = cell.m;
+    const int                    row = (int)rows.first + r, k0 = m.begin[row], k1 = m.begin[row + 1];
     const bool                   more = HasMore(m.hung, rows, r);
     unsigned char                rank[64];
     Words                        word;

@@ -97,6 +97,16 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
   {
     return m.nn;
   }
+  HOPS_LANES int Mask(int c) const
+  {
+    return MIXED ? m.mask[c] : 0;
+  }
+  HOPS_LANES void Neighbours(int c, int v, int entry[]) const
+  {
+    const unsigned int there = There<DIM, MIXED>(m, c, m.ijk[v]);
+
+    for (int s = 1; s < N; s++) entry[s] = there >> s & 1 ? v + Offset<DIM>(m.P, s) : -1;
+  }
   HOPS_LANES unsigned long long Columns(int e, int col[], unsigned long long *) const
   {
     const int          c = CellOf(m, e), at = m.ijk[e - c * m.nn], *R = m.restr + e;
@@ -475,9 +485,11 @@ template <class Back> struct HopsLORPatternLaunches {
   template <int DIM, bool MIXED>
   static PetscErrorCode CountOf(const HopsLanesLORMesh *m, const HopsLORRows *rows, unsigned long long *work)
   {
-    if constexpr (Back::Team::group > 1)
-      return Back::Each("HopsLORCount", rows->n, HopsOneCount<HopsLOROneCell<DIM, MIXED>, typename Back::Team>{{*m}, *rows, work});
-    else {
+    if constexpr (Back::Team::group > 1) {
+      typedef HopsOneCount<HopsLOROneCell<DIM, MIXED>, typename Back::Team> F;
+
+      return Back::Each("HopsLORCount", F::Pieces(rows), F{{*m}, *rows, work});
+    } else {
       const HopsLORCount<DIM, MIXED> f = {*m, *rows, RowsOfTeam(rows), work};
 
       return Back::Teams("HopsLORCount", (int)((rows->n + f.R - 1) / f.R), f.Scratch(f.R), f);

@@ -66,6 +66,10 @@ template <class Stencil> struct HopsLumpOneCell : Stencil {
   {
     return Stencil::COUPLED ? m.mask[c] : 0;
   }
+  HOPS_LANES void Neighbours(int c, int i, int entry[]) const
+  {
+    Stencil::Entries(m, HopsLumpPlace(m.P, m.at[i], Mask(c)), entry);
+  }
   HOPS_LANES unsigned long long Columns(int e, int col[], unsigned long long *negative) const
   {
     const int          c = CellOf(e, m.perentry), i = e - c * m.ne;

@@ -151,9 +151,11 @@ template <class Back> struct HopsLumpLaunches {
     return ByStencil(m, rows, [&](auto cell) {
       typedef decltype(cell) Cell;
 
-      if constexpr (G > 1)
-        return Back::Each("HopsStencilCount", rows->n, HopsOneCount<Cell, typename Back::Team>{cell, *rows, work});
-      else return CurlCountBlocks<Cell::COUPLED>(m, rows, work);
+      if constexpr (G > 1) {
+        typedef HopsOneCount<Cell, typename Back::Team> F;
+
+        return Back::Each("HopsStencilCount", F::Pieces(rows), F{cell, *rows, work});
+      } else return CurlCountBlocks<Cell::COUPLED>(m, rows, work);
     });
   }
 

@@ -217,6 +217,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   }
   s->inv = in->made;
   if (!s->inv) PetscCall(HopsLanesToBack(be, in->ninv * sizeof(double), in->inv, &s->inv));
+  if (!s->apart && kernels->Mark) PetscCall((*kernels->Mark)(s, nent));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree3(rec, at, tat));
   *set = s;
@@ -246,6 +247,7 @@ PetscErrorCode HopsLanesPatchSetDestroy(HopsLanesPatchSet *set)
   memory = s->kernels->backend->memory;
   PetscCall((*memory->Free)((void **)&s->patches));
   PetscCall((*memory->Free)((void **)&s->ownidx));
+  PetscCall((*memory->Free)((void **)&s->marked));
   PetscCall((*memory->Free)((void **)&s->level));
   PetscCall((*memory->Free)((void **)&s->dist));
   PetscCall((*memory->Free)((void **)&s->values));

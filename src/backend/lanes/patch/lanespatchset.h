@@ -77,6 +77,7 @@ struct _HopsLanesPatchSet {
   PetscInt                    *order;                /* [n] the caller's number of each patch */
   HopsLanesPatchRecord        *patches;              /* the rest: the back end's */
   int                         *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
+  int                         *marked;               /* idx with marks (lanespatchmeet.h), or NULL */
   unsigned char               *dist;
   void                        *values;
   double                      *packed; /* S^T and S of each factor for tensor cores, or NULL */

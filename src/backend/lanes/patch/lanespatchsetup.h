@@ -360,11 +360,11 @@ template <class Back> struct HopsLanesPatchSetUp {
   }
 };
 
-#define HOPS_LANES_PATCH_SETUP(Back, threads) \
+#define HOPS_LANES_PATCH_SETUP(Back) \
   { \
     HopsLanesPatchSetUp<Back>::Models, HopsLanesPatchSetUp<Back>::Elements, HopsLanesPatchSetUp<Back>::Hang, \
       HopsLanesPatchSetUp<Back>::Corners, HopsLanesPatchSetUp<Back>::Lacks, HopsLanesPatchSetUp<Back>::Stars, \
       HopsLanesPatchSetUp<Back>::Uncovered, HopsLanesPatchSetUp<Back>::Extents, HopsLanesPatchSetUp<Back>::Positions, \
       HopsLanesPatchSetUp<Back>::Lists, HopsLanesPatchSetUp<Back>::Condense, HopsLanesPatchSetUp<Back>::Products, \
-      HopsLanesPatchSetUp<Back>::Invert, threads \
+      HopsLanesPatchSetUp<Back>::Invert \
   }

@@ -361,7 +361,7 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
                                     const void *r, void *z)
   {
     return {s->patches + run->first,
-            s->idx,
+            atomic && s->marked ? s->marked : s->idx,
             s->level,
             s->dist,
             s->values,
@@ -372,7 +372,8 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
             (int)run->n,
             (int)s->nP - 1,
             (int)mode,
-            atomic == PETSC_TRUE};
+            atomic == PETSC_TRUE,
+            atomic && s->marked};
   }
 
   static PetscErrorCode Solve(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
