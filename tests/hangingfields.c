@@ -707,14 +707,21 @@ int main(int argc, char **argv)
     test:
       suffix: drift_solved
       nsize: {{1 3}}
-      requires: hypre
+      requires: hypre host
       args: -dim 2 -roots 3,2 -part 0.5 -order {{2 4}} -wind 10 -ksp_type gmres -iterations 18
+      output_file: output/hangingfields_drift_solved.out
+
+    test:
+      suffix: drift_jacobi
+      nsize: {{1 3}}
+      requires: hypre
+      args: -dim 2 -roots 3,2 -part 0.5 -order {{2 4}} -wind 10 -ksp_type gmres -iterations 30 -lor_pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi
       output_file: output/hangingfields_drift_solved.out
 
     test:
       suffix: drift_grows
       nsize: {{1 3}}
-      requires: hypre
+      requires: hypre host
       args: -dim 2 -roots 6,6 -finest 2 -part 0.5 -order 2 -wind 100 -grows -malloc_dump 0
       output_file: output/hangingfields_drift_grows.out
 
