@@ -243,8 +243,8 @@ def _(rows):
     out = []
     for p in values(rows, "order"):
         a, u = beside(rows, order=p)
-        out.append([p, a["unknowns"], a["nnzrow"], "%s / %s" % (a["iterations"], u["iterations"])] + [num(1e3 * float(a[k]), 3) for k in ("lor", "amg", "cg", "total")] + ["%.2f" % (each(a, k) / each(u, k)) for k in ("amg", "vcycle", "total")])
-    return ["p", "unknowns", "entries a row", "iterations / uniform", "LOR ms", "AMG ms", "CG ms", "total ms", "AMG by uniform's", "V-cycle", "total"], out
+        out.append([p, a["unknowns"], a["nnzrow"], "%s / %s" % (a["iterations"], u["iterations"])] + [num(1e3 * float(a[k]), 3) for k in ("lor", "amg", "cg", "total")] + ["%.2f" % (each(a, k) / each(u, k)) for k in ("lor", "amg", "vcycle", "total")])
+    return ["p", "unknowns", "entries a row", "its / uniform", "LOR ms", "AMG ms", "CG ms", "total ms", "LOR by uniform's", "AMG", "V-cycle", "total"], out
 
 
 @table("adaptive-lor", "gpu/amrstored.csv")

@@ -64,37 +64,8 @@ struct HopsCudaBack {
     PetscFunctionBegin;
     PetscCall(HopsGetCUDAStream(&stream));
     if (bytes > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    if constexpr (HopsLanesEarly<F>(0)) PetscCall(Early(kernel, teams, lanes, bytes, stream, f));
-    else kernel<<<teams, lanes, bytes, stream>>>(f);
+    kernel<<<teams, lanes, bytes, stream>>>(f);
     PetscCallCUDA(cudaGetLastError());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /* Programmatic dependent launch, where the kernel was compiled for what has it */
-  template <class F>
-  static PetscErrorCode Early(void (*kernel)(F), int teams, int lanes, size_t bytes, cudaStream_t stream, const F &f)
-  {
-    static int          can    = -1;
-    cudaLaunchConfig_t  config = {};
-    cudaLaunchAttribute attribute;
-
-    PetscFunctionBegin;
-    if (can < 0) {
-      cudaFuncAttributes a;
-
-      PetscCallCUDA(cudaFuncGetAttributes(&a, kernel));
-      can = a.ptxVersion >= 90 && a.binaryVersion >= 90;
-    }
-    attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-
-    config.gridDim          = teams;
-    config.blockDim         = lanes;
-    config.dynamicSmemBytes = bytes;
-    config.stream           = stream;
-    config.attrs            = &attribute;
-    config.numAttrs         = can;
-    PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, f));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

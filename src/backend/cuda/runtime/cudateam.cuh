@@ -96,12 +96,6 @@ template <class real, int LANES = 0, int CELLS = 1, int HALVES = 1> struct HopsC
   {
     __syncthreads();
   }
-  __device__ __forceinline__ void Before() const
-  {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-  }
   __device__ __forceinline__ bool Any(bool b) const
   {
     return __syncthreads_or(b);

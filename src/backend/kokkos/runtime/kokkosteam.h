@@ -134,7 +134,6 @@ struct HopsKokkosTeam : HopsKokkosAtomics<HopsKokkosAlone> {
   {
     if (lanes != 1) m.team_barrier();
   }
-  KOKKOS_FORCEINLINE_FUNCTION void Before() const {}
   KOKKOS_FORCEINLINE_FUNCTION bool Any(bool b) const
   {
 #if defined(__CUDA_ARCH__)

@@ -63,12 +63,11 @@ template <int P> struct HopsHungWords {
   as the arguments say
 
   At low orders nothing but latencies takes time. A lane of a device then asks for its lines of all directions
-  (AHEAD), and for the places of entries, before it needs the first of them. All of these are asked for while
-  the kernel before this one ends.
+  (AHEAD), and in the transpose for the places of what it adds, before it needs the first of them.
 */
 template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
   static constexpr int  lanes = 64, blocks = 16;
-  static constexpr bool indexed = false, early = true, AHEAD = P && P <= 4 && HopsLanesOf(2) == 2;
+  static constexpr bool indexed = false, AHEAD = P && P <= 4 && HopsLanesOf(2) == 2;
   enum {
     N = P ? P : 1,
     M = P > 1 ? P - 1 : 1
@@ -80,7 +79,7 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
 
   static size_t Scratch(const HopsHungArgs &k)
   {
-    const size_t each = sizeof(T) + (AHEAD ? sizeof(int) : 0);
+    const size_t each = sizeof(T) + (AHEAD && TRANSPOSE ? sizeof(int) : 0);
 
     return ((size_t)k.group * (k.most * each + 5 * sizeof(int)) + 7) / 8 * 8;
   }
@@ -140,10 +139,10 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
     Team::Add(at < k.nT ? y + Entry(at) : yg + Entry(at - k.nT), l < 0 && k.unit < 0 ? -v : v); /* a diagonal has no signs */
   }
 
-  HOPS_LANES T Get(int l) const
+  HOPS_LANES T Get(int e) const
   {
-    const int at = l < 0 ? -1 - l : l;
-    const T   v  = at < k.nT ? x[Entry(at)] : xg[Entry(at - k.nT)];
+    const int l = HopsLoad(k.list + e), at = l < 0 ? -1 - l : l;
+    const T   v = at < k.nT ? x[Entry(at)] : xg[Entry(at - k.nT)];
 
     return l < 0 ? -v : v;
   }
@@ -164,14 +163,11 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
 
       begin[i] = j ? HopsLoad(k.line + 3 * HopsLoad(k.mask + c0 + g) + j - 1) : HopsLoad(k.start + c0 + g) - s0;
     }
-    if constexpr (AHEAD) {
 #pragma unroll 4
-      for (int i = team.lane(); i < n; i += team.size()) list[i] = HopsLoad(k.list + s0 + i);
+    for (int i = team.lane(); i < n; i += team.size()) {
+      u[i] = TRANSPOSE ? xg[Entry(behind + i)] : (k.unit >= 0 ? 0 : Get(s0 + i));
+      if constexpr (AHEAD && TRANSPOSE) list[i] = HopsLoad(k.list + s0 + i);
     }
-    team.Before();
-#pragma unroll 4
-    for (int i = team.lane(); i < n; i += team.size())
-      u[i] = TRANSPOSE ? xg[Entry(behind + i)] : (k.unit >= 0 ? 0 : Get(AHEAD ? list[i] : HopsLoad(k.list + s0 + i)));
     team.Sync();
     if (!TRANSPOSE && k.unit >= 0) {
       for (int g = team.lane(); g < nc; g += team.size())

@@ -7,7 +7,6 @@
     index(), count() which team this is, of how many
     Sync()           what lanes of the team wrote before, all read after
     Any(b)           Sync(), and does b hold for some lane?
-    Before()         of functors with `early`: what was launched before has ended
     Add(y, v)        *y += v, by one lane at a time; Take(y, v) likewise, and returns what was there before
     Least(m, i)      *m = min(*m, i) by one lane at a time; Most(m, i): the maximum; Or(m, i): bits of both
     Swap(m, a, b)    *m = b where it is a, by one lane at a time; returns what was there before
@@ -46,10 +45,9 @@
     GetOwn(&bytes)                 the same of its own, which is fast
     Team                           a team of doubles
 
-  A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once;
+  A functor may have `blocks`, so many teams of which a device's multiprocessor should hold at once; and
   `indexed`, true: it has arrays that are indexed by what is not known before, which CUDA is not to copy to
-  each thread's memory; and `early`, true, if Teams() launches it: it may begin while what was launched before
-  ends. All of its lanes call Before() once, and until then read what nobody writes, and write nothing.
+  each thread's memory.
 
   HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others,
   HOPS_LANES_CONSTEXPR those that the process calls too. What a back end defines before it includes this
@@ -302,17 +300,6 @@ template <class F> static constexpr auto HopsLanesIndexed(int) -> decltype(F::in
 }
 
 template <class F> static constexpr bool HopsLanesIndexed(...)
-{
-  return false;
-}
-
-/* early of a functor, false where it has none */
-template <class F> static constexpr auto HopsLanesEarly(int) -> decltype(F::early)
-{
-  return F::early;
-}
-
-template <class F> static constexpr bool HopsLanesEarly(...)
 {
   return false;
 }
