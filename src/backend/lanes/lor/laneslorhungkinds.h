@@ -33,7 +33,7 @@ typedef struct {
   unsigned char *changed;
 } HopsHungKinds;
 
-/* The tables in a back end's memory: of all kinds of cells so far, which spaces of a family and an order share */
+/* The tables in a back end's memory: of all kinds of cells so far, for all spaces of a family and an order */
 typedef struct _HopsHungTables *HopsHungTables;
 struct _HopsHungTables {
   HopsHungTables  next;

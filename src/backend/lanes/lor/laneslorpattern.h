@@ -124,8 +124,8 @@ template <int DIM, bool MIXED> struct HopsLOROneCell {
 
 /* ---- Lengths and places ---- */
 
-/* Rows whose cells have more columns than a table holds get no places, and an upper bound in the place of their
-   length. `work` is not zero if there are some, or rows with more columns than places count */
+/* Rows whose cells have more columns than a table holds get no places, and an upper bound in the place of
+   their length. `work` is not zero if there are some, or rows with more columns than places count */
 template <int DIM, bool MIXED> struct HopsLORCount {
   static constexpr int lanes = HOPS_LOR_TEAM, blocks = 16;
   HopsLanesLORMesh     m;
