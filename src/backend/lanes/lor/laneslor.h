@@ -24,15 +24,15 @@ typedef struct {
   const int            *row, *col;     /* [kinds][ne + 1] where a row's columns begin; columns, entries of the cell, ascending */
   const int            *slot;          /* where the number of each of these is in the cell's list */
   const unsigned short *of;            /* the entry in whose row it is */
-  /* columns of a row that no entry before entry[q] has: extracol[extra[q]] to extracol[extra[q + 1] - 1]; in H1
-     those that the row's cells have without J are left out, too */
+  /* columns of a row that no entry before entry[q] has: extracol[extra[q]] to extracol[extra[q + 1] - 1];
+     in H1 those that the row's cells have without J are left out, too */
   const int *extra, *extracol;
 } HopsLORHung;
 
-/* Numbers of all lists, as far as rows are free, in the order of rows and of their entries q, whose ones begin at
-   first[q]: at[2 i] and at[2 i + 1] are L indices of row and column with their signs, source[i] where the number is
-   in the lists. In H1, where there are no signs, the column is -1 - its index if the row or the column is inside a
-   cell: no other cell has both */
+/* Numbers of all lists, as far as rows are free, in the order of rows and of their entries q, whose ones
+   begin at first[q]: at[2 i] and at[2 i + 1] are L indices of row and column with their signs, source[i]
+   where the number is in the lists. In H1, where there are no signs, the column is -1 - its index if the
+   row or the column is inside a cell: no other cell has both */
 typedef struct {
   int n, *first, *at, *source;
 } HopsLORHungNumbers;
@@ -214,19 +214,19 @@ typedef struct {
   PetscErrorCode (*HungKeys)(size_t ne, int percell, const int kind[], const unsigned char changed[], const int restr[], int nkeys,
                              int keys[], int hungkeys[]);
   PetscErrorCode (*HungRows)(const HopsLORHungTo *, const double values[], const HopsLORRows *);
-  /* count[8 * hang[c] + pairs[c]] of cells c with hanging nodes, zero before; then their kinds, how many numbers
-     their lists have, and the cells of each kind from next[kind] on, in any order */
+  /* count[8 * hang[c] + pairs[c]] of cells c with hanging nodes, zero before; then their kinds, how many
+     numbers their lists have, and the cells of each kind from next[kind] on, in any order */
   PetscErrorCode (*HungCount)(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], int count[]);
   PetscErrorCode (*HungKinds)(PetscInt ncells, const unsigned short hang[], const unsigned char pairs[], const int number[],
                               const int nvalues[], int kind[], int first[], int next[], int cell[]);
-  /* of n entries of nhung cells; inside: say what is met once. extra and extracol; cells: columns that rows have
-     from cells are left out, with those of couplings where `coupled` */
+  /* of n entries of nhung cells; inside: say what is met once. extra and extracol; cells: columns that rows
+     have from cells are left out, with those of couplings where `coupled` */
   PetscErrorCode (*HungNumbers)(const HopsLanesLORMesh *, int percell, bool inside, size_t n, int nhung, const int cell[],
                                 HopsLORHungNumbers *);
   PetscErrorCode (*HungColumns)(const HopsLanesLORMesh *, bool cells, bool coupled, size_t n, const HopsLORHungNumbers *,
                                 HopsLORHung *);
-  /* where numbers go: how many entries each row has that lists add to, where rows' ones begin at offset[r], and
-     the arrays of HopsLORHungTo, with signs where columns have some */
+  /* where numbers go: how many entries each row has that lists add to, where rows' ones begin at offset[r],
+     and the arrays of HopsLORHungTo, with signs where columns have some */
   PetscErrorCode (*HungLengths)(const HopsLORHung *, const HopsLORRows *, int length[]);
   PetscErrorCode (*HungPlaces)(const HopsLORHungNumbers *, bool signs, int nfree, const HopsLORRows *, const int offset[],
                                const HopsLORHungTo *);

@@ -32,7 +32,8 @@ static PetscErrorCode Bring(HopsLanesLOR k, size_t n, const void *h, void *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* next[kind], where cells of a kind begin, and groups of these; most: entries of A of a group, or places of T */
+/* next[kind], where cells of a kind begin, and groups of these; most: entries of A of a group, or places of
+   T */
 static void GroupCells(HopsLanesLOR k, const int count[], int next[], int group[])
 {
   const HopsHungTables t = k->hang->tables;

@@ -200,8 +200,8 @@ struct HopsLORHungLengths {
   }
 };
 
-/* The place of each number, and which it is of those that go there, in any order: to.begin[] counts these. All of
-   them write to.to[] the same */
+/* The place of each number, and which it is of those that go there, in any order: to.begin[] counts these.
+   All of them write to.to[] the same */
 template <class Team> struct HopsLORHungPlaces {
   HopsLORHungNumbers x;
   int                nfree;

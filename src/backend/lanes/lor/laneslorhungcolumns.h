@@ -1,7 +1,7 @@
 /*
-  Columns of rows that cells' lists add to, where nodes hang (laneslorhung.h). Numbers of lists are put in the
-  order of rows. The columns of a row go into a hash table of its own, all at a time, and the first number that
-  brings a column has it. Back is a back end's class: see lanes.h.
+  Columns of rows that cells' lists add to, where nodes hang (laneslorhung.h). Numbers of lists are put in
+  the order of rows. The columns of a row go into a hash table of its own, all at a time, and the first
+  number that brings a column has it. Back is a back end's class: see lanes.h.
 */
 #pragma once
 #include "laneslorplace.h"
@@ -71,8 +71,8 @@ struct HopsLORHungOrder {
 
 /* ---- Tables of rows ---- */
 
-/* Slots of row r begin at HOPS_HUNG_SLOTS * base[r]: a column, -1 where there is none, and the complement of its
-   least number. A row that is one entry's has no table */
+/* Slots of row r begin at HOPS_HUNG_SLOTS * base[r]: a column, -1 where there is none, and the complement of
+   its least number. A row that is one entry's has no table */
 struct HopsLORHungTable {
   const int *base;
   int       *slot;
@@ -120,8 +120,8 @@ struct HopsLORHungTable {
   }
 };
 
-/* most: columns that a cell brings without J. Columns that several cells have leave room in a table, which is a
-   cache's the sooner the smaller it is */
+/* most: columns that a cell brings without J. Columns that several cells have leave room in a table, and
+   small tables fit into a cache */
 struct HopsLORHungSizes {
   const int *hungbegin, *first, *begin; /* entries without J, NULL where their columns do not matter */
   int        most, *size;
@@ -189,7 +189,7 @@ struct HopsLORHungExtra {
   }
 };
 
-/* ---- Launches. Cells(n, table) puts the columns that n entries of rows bring without J into their tables ---- */
+/* ---- Launches. Put(n, table) puts the columns that n entries bring without J into the tables ---- */
 
 template <class Back> struct HopsLORHungOrders {
   typedef typename Back::Team Team;
