@@ -7,6 +7,7 @@ low-order-refined matrix, right-hand side, errors.\n\
   -essential : part of the boundary is essential; -robin : another part has Robin terms\n\
   -attached  : PCLOR finds the essential unknowns in a code's own matrix\n\
   -empty <r> : a rank without cells\n\
+  -before <p>: first a low-order-refined matrix on part p of the cells refined, whose tables others share\n\
   -family <h1|hcurl|hdiv|l2>\n\
   -mutate <half|edge|transpose|sign> : the independent matrix is made wrong, which must be noticed\n\n";
 
@@ -404,9 +405,37 @@ static PetscErrorCode Owned(HopsSpace sp, const HangArrays *a, IS *ess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix of the same kind on another mesh, which has fewer kinds of cells, or other ones */
+static PetscErrorCode Before(PetscInt p, PetscReal part)
+{
+  PetscInt   dim = 2, roots[3] = {2, 2, 1};
+  HangMesh   m;
+  HangArrays a;
+  HopsSpace  sp;
+  Mat        A, L;
+  PC         pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(HangCreate(dim, roots, PETSC_FALSE, 2, &m));
+  PetscCall(HangAdapt(&m, 0, 2, part, NULL));
+  PetscCall(HangList(&m, PETSC_FALSE));
+  PetscCall(HangFamilyCreate(&m, family, p, NULL, NULL, -1, &a));
+  PetscCall(HangSpace(&m, p, &a, &sp));
+  PetscCall(Operator(sp, &A));
+  PetscCall(LORMatrix(A, 4, &pc, &L));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(HangArraysDestroy(&a));
+  PetscCall(HangDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt   p = 2, map = 0, empty = -1;
+  PetscReal  part      = 0.0;
   PetscBool  essential = PETSC_FALSE, robins, attached;
   HangMesh   m;
   HangArrays a;
@@ -431,6 +460,8 @@ int main(int argc, char **argv)
   mutatetranspose = mutate[0] == 't' ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-family", name, sizeof(name), NULL));
   family = name[0] == 'l' ? HOPS_L2 : (name[1] == 'c' ? HOPS_HCURL : (name[1] == 'd' ? HOPS_HDIV : HOPS_H1));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-before", &part, NULL));
+  if (part > 0.0) PetscCall(Before(p, part));
   PetscCall(HangCreateFromOptions(&m));
   PetscCall(HangFamilyCreate(&m, family, p, maps[map], essential ? HangWall : NULL, empty, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
@@ -528,6 +559,12 @@ int main(int argc, char **argv)
       nsize: {{2 3}}
       args: -dim 3 -roots 2,2,1 -finest 2 -order 2 -part 0.3 -essential -seed 4 -backends host,base
 
+    # tables of kinds of cells that grow, and some that are there
+    test:
+      suffix: backends_before
+      nsize: {{1 2}}
+      args: -dim 3 -roots 2,2,1 -finest 2 -order {{2 3}} -part 0.3 -seed 4 -before {{0.1 0.6}} -backends host,base
+
     test:
       suffix: backends_robin
       nsize: 3
@@ -593,6 +630,10 @@ int main(int argc, char **argv)
       suffix: backends_families
       nsize: {{1 3}}
       args: -dim 2 -finest 3 -order 3 -family {{hcurl hdiv l2}} -essential -seed 3 -backends host,base
+
+    test:
+      suffix: backends_families_before
+      args: -dim 2 -finest 3 -order 2 -family {{hcurl hdiv}} -seed 3 -before 0.1 -backends host,base
 
     test:
       suffix: backends_families_3d
