@@ -87,9 +87,16 @@ struct HopsLORHungTable {
     *at = (unsigned int)((unsigned long long)((unsigned int)u * 2654435761u) * *n >> 32);
     return slot + 2 * (size_t)HOPS_HUNG_SLOTS * base[r];
   }
-  /* both halves of a slot at once, which may change meanwhile */
+  /* both halves of a slot, which may change meanwhile; at once by a device */
   HOPS_LANES static int Read(const int *slot, int *least)
   {
+    if (HopsLanesOf(2) == 1) {
+      const volatile int *s      = slot;
+      const int           column = s[0];
+
+      *least = s[1];
+      return column;
+    }
     const unsigned long long x = *(const volatile unsigned long long *)slot;
 
     *least = (int)(x >> 32);

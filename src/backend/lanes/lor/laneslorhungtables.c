@@ -181,6 +181,9 @@ static PetscErrorCode Create(HopsLanesLOR k, const HopsHungKey *key, int n, cons
   for (int i = 0; i < HOPS_HUNG_KINDS; i++) t->number[i] = HOPS_HUNG_UNKNOWN;
   PetscCall(HopsHangingCreate(key->family, key->dim, key->order, &J));
   PetscCall(Number(k, &J, n, of, t));
+  for (int i = 0; i < n; i++)
+    PetscCheck(t->number[of[i]] != HOPS_HUNG_UNKNOWN, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Rows of cells of mask %d, couplings %d, are not known", of[i] / 8, of[i] % 8);
   own = t->nkinds;
   if (old && old->work.sums.at) PetscCall(Number(k, &J, old->nkinds, old->of, t));
   PetscCall(HopsHungKindsCreate(k, &J, t->nkinds, t->of, &x));
