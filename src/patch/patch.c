@@ -15,38 +15,29 @@ PetscErrorCode HopsPatchRegisterEvents(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An array of any type, whose memory is touched in bulk for the first time */
-static PetscErrorCode Grow(size_t n, void *p)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscRealloc(n, (void **)p));
-  HopsHostAdvise(*(void **)p, n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsPatchesReserve(HopsPatches pt, PetscInt n, PetscInt ntouch)
 {
   PetscFunctionBegin;
   if (pt->n + n > pt->nmax) {
     pt->nmax = PetscMax(64, PetscMax(pt->n + n, 2 * pt->nmax));
-    PetscCall(Grow((pt->nmax + 1) * sizeof(PetscInt), &pt->start));
-    PetscCall(Grow((pt->nmax + 1) * sizeof(PetscInt), &pt->touchstart));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->star), &pt->star));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->size), &pt->size));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->factor), &pt->factor));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->scale), &pt->scale));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->esize), &pt->esize));
-    PetscCall(Grow((pt->nmax + 1) * sizeof(PetscInt), &pt->estart));
-    PetscCall(Grow(pt->nmax * sizeof(*pt->bound), &pt->bound));
-    PetscCall(Grow(pt->nmax, &pt->solver));
-    PetscCall(Grow(pt->nmax, &pt->element));
-    PetscCall(Grow(pt->nmax * sizeof(PetscInt), &pt->center));
-    PetscCall(Grow(pt->nmax * sizeof(int), &pt->color));
-    PetscCall(Grow(pt->nmax * sizeof(PetscInt), &pt->dense));
+    PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->start));
+    PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->touchstart));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->star), &pt->star));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->size), &pt->size));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->factor), &pt->factor));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->scale), &pt->scale));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->esize), &pt->esize));
+    PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->estart));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->bound), &pt->bound));
+    PetscCall(PetscRealloc(pt->nmax, &pt->solver));
+    PetscCall(PetscRealloc(pt->nmax, &pt->element));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(PetscInt), &pt->center));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(int), &pt->color));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(PetscInt), &pt->dense));
   }
   if (pt->ntouch + ntouch > pt->tmax) {
     pt->tmax = PetscMax(pt->ntouch + ntouch, pt->tmax + pt->tmax / 2);
-    PetscCall(Grow(pt->tmax * sizeof(PetscInt), &pt->touch));
+    PetscCall(PetscRealloc(pt->tmax * sizeof(PetscInt), &pt->touch));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
