@@ -28,12 +28,28 @@ struct _HopsProlong {
 /* ----------------------------------------- the graph ----------------------------------------- */
 
 /* Of the roots of a graph, which are the owned entries, those with leaves are numbered anew: they alone are
-   packed */
+   packed. Nothing here is done for each root: of millions, few have leaves */
+static PetscErrorCode FindShared(PetscSF sf, HopsHalo *halo)
+{
+  HopsSFRank         nranks;
+  const PetscMPIInt *ranks;
+  const PetscInt    *offset, *root;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(PetscSFGetLeafRanks(sf, &nranks, &ranks, &offset, &root));
+  halo->nshared = nranks ? offset[nranks] : 0;
+  PetscCall(PetscMalloc1(halo->nshared, &halo->shared));
+  PetscCall(PetscArraycpy(halo->shared, root, halo->nshared));
+  PetscCall(PetscSortRemoveDupsInt(&halo->nshared, halo->shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
 {
-  PetscInt           nroots, nleaves, n = 0, *place, *leaf;
+  PetscInt           nroots, nleaves, *place, *leaf;
   PetscMPIInt        size;
-  const PetscInt    *degree, *ilocal;
+  const PetscInt    *ilocal;
   const PetscSFNode *iremote;
   PetscSFNode       *remote;
 
@@ -41,19 +57,12 @@ PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sf), &size));
   PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
   PetscCheck(!ilocal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts in order");
-  if (size == 1) nroots = 0; /* nothing is shared, and there is nothing to look for */
-  else {
-    PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-    PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  }
-  for (PetscInt i = 0; i < nroots; ++i) n += degree[i] > 0;
-  PetscCall(PetscMalloc1(n, &halo->shared));
-  PetscCall(PetscMalloc2(nroots, &place, nleaves, &leaf));
   halo->nshared = 0;
-  for (PetscInt i = 0; i < nroots; ++i) {
-    place[i] = halo->nshared;
-    if (degree[i] > 0) halo->shared[halo->nshared++] = i;
-  }
+  halo->shared  = NULL;
+  if (size == 1) nroots = 0; /* nothing is shared, and there is nothing to look for */
+  else PetscCall(FindShared(sf, halo));
+  PetscCall(PetscMalloc2(nroots, &place, nleaves, &leaf));
+  for (PetscInt i = 0; i < halo->nshared; ++i) place[halo->shared[i]] = i;
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, place, leaf, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, place, leaf, MPI_REPLACE));
   PetscCall(PetscMalloc1(nleaves, &remote));

@@ -482,8 +482,6 @@ PetscErrorCode HopsSpaceCreateVec(HopsSpace space, Vec *x)
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidPointer(x, 2);
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)space), x));
-  PetscCall(VecSetSizes(*x, space->nT, space->N));
-  PetscCall(VecSetType(*x, HopsSpaceVecType(space)));
+  PetscCall(HopsVecCreate(PetscObjectComm((PetscObject)space), 1, space->nT, space->N, HopsSpaceVecType(space), x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -254,6 +254,9 @@ PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gord
 /* the other space's back end and vectors, before anything but the mesh is on the space's back end */
 PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, HopsSpace);
 PETSC_INTERN VecType        HopsSpaceVecType(HopsSpace);
+/* set to zero, and without memory where it is not used; and those that a Mat is to be multiplied with */
+PETSC_INTERN PetscErrorCode HopsVecCreate(MPI_Comm, PetscInt bs, PetscInt n, PetscInt N, VecType, Vec *);
+PETSC_INTERN PetscErrorCode HopsMatCreateVecs(Mat, Vec *right, Vec *left);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);

@@ -198,6 +198,7 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
   P->ops->multadd          = MatMultAdd_HopsInterp;
   P->ops->multtranspose    = MatMultTranspose_HopsInterp;
   P->ops->multtransposeadd = MatMultTransposeAdd_HopsInterp;
+  P->ops->getvecs          = HopsMatCreateVecs;
   P->ops->view             = MatView_HopsInterp;
   P->ops->destroy          = MatDestroy_HopsInterp;
   PetscCall(HopsMatRefuseRows(P));

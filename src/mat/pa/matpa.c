@@ -623,6 +623,7 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMultTranspose_PA));
   PetscCall(MatShellSetOperation(A, MATOP_SET_VALUES, (HopsVoidFn)MatSetValues_PA));
   PetscCall(MatShellSetOperation(A, MATOP_GET_DIAGONAL, (HopsVoidFn)MatGetDiagonal_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_CREATE_VECS, (HopsVoidFn)HopsMatCreateVecs));
   PetscCall(MatShellSetOperation(A, MATOP_DESTROY, (HopsVoidFn)MatDestroy_PA));
   PetscCall(MatShellSetOperation(A, MATOP_VIEW, (HopsVoidFn)MatView_PA));
   PetscCall(MatShellSetOperation(A, MATOP_DUPLICATE, (HopsVoidFn)MatDuplicate_PA));

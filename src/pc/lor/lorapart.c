@@ -55,9 +55,7 @@ PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *b, PetscReal droptol, PetscI
     PetscCall(HopsFormSetSpace(b->part[c], sp));
     if (b->jacobian) PetscCall(HopsFormSetComponent(b->form, c, b->part[c]));
   }
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)sp), &b->x));
-  PetscCall(VecSetSizes(b->x, sp->nT * b->nc, sp->N * b->nc));
-  PetscCall(VecSetType(b->x, HopsSpaceVecType(sp)));
+  PetscCall(HopsVecCreate(PetscObjectComm((PetscObject)sp), 1, sp->nT * b->nc, sp->N * b->nc, HopsSpaceVecType(sp), &b->x));
   PetscCall(VecDuplicate(b->x, &b->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

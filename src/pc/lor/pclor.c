@@ -380,11 +380,10 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
     PetscCall(PetscInfo(pc, "vectors have type %s, which does not go with the matrix: every application copies them\n",
                         ((PetscObject)x)->type_name));
     PetscCall(PetscObjectTypeCompareAny((PetscObject)lor->mat, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
-    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &lor->staged[i]));
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetSize(x, &N));
-    PetscCall(VecSetSizes(lor->staged[i], n, N));
-    PetscCall(VecSetType(lor->staged[i], kokkos ? VECKOKKOS : HopsSpaceVecType(lor->form->space)));
+    PetscCall(HopsVecCreate(PetscObjectComm((PetscObject)pc), 1, n, N, kokkos ? VECKOKKOS : HopsSpaceVecType(lor->form->space),
+                            &lor->staged[i]));
   }
   PetscCall(VecCopy(x, lor->staged[0]));
   PetscCall((*apply)(pc, lor->staged[0], lor->staged[1]));
