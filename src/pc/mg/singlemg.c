@@ -198,24 +198,55 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
+/* The inverse of the diagonal, where the back end works. PCJACOBI would look for zeros in the process's memory */
+static PetscErrorCode InvertDiagonal(HopsSpace sp, Mat A, Vec *inverse)
+{
+  PetscReal least, sum;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreateVec(sp, inverse));
+  PetscCall(MatGetDiagonal(A, *inverse));
+  PetscCall(VecMin(*inverse, NULL, &least));
+  PetscCall(VecNorm(*inverse, NORM_1, &sum));
+  PetscCheck((least > 0.0 && !PetscIsInfOrNanReal(sum)) || !sp->N, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
+             "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
+             "-pc_hopsmg_precision double",
+             (double)(least > 0.0 ? sum : least));
+  PetscCall(VecReciprocal(*inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyDiagonal(PC pc, Vec x, Vec y)
+{
+  Vec inverse;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &inverse));
+  PetscCall(VecPointwiseMult(y, x, inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
    smoothing, [0.1, 1.1] of it */
 PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal *emax)
 {
   KSP ksp;
   PC  pc;
-  Vec b, x;
+  Vec b, x, inverse;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateVec(sp, &b));
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(InvertDiagonal(sp, A, &inverse));
+  PetscCall(VecDuplicate(inverse, &b));
+  PetscCall(VecDuplicate(inverse, &x));
   PetscCall(VecSetRandom(b, NULL)); /* where the vector is */
   PetscCall(VecShift(b, -0.5));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetContext(pc, inverse));
+  PetscCall(PCShellSetApply(pc, ApplyDiagonal));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, PetscMin(10, sp->N)));
@@ -229,30 +260,22 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
 {
   HopsSpace        sp = l->space;
-  Vec              d;
+  Vec              inverse;
   const PetscReal *a;
-  PetscReal        least, sum;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateVec(sp, &d));
-  PetscCall(MatGetDiagonal(A, d));
-  PetscCall(VecMin(d, NULL, &least));
-  PetscCall(VecNorm(d, NORM_1, &sum));
-  PetscCheck((least > 0.0 && !PetscIsInfOrNanReal(sum)) || !sp->N, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
-             "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
-             "-pc_hopsmg_precision double",
-             (double)(least > 0.0 ? sum : least));
-  PetscCall(VecReciprocal(d));
-  PetscCall(HopsVecGetArrayRead(sp, d, &a));
+  PetscCall(InvertDiagonal(sp, A, &inverse));
+  PetscCall(HopsVecGetArrayRead(sp, inverse, &a));
   PetscCall((*sp->backend->vector->Convert)(PETSC_FLOAT, sp->nT, 1.0, a, l->dinv));
-  PetscCall(HopsVecRestoreArrayRead(sp, d, &a));
-  PetscCall(VecDestroy(&d));
+  PetscCall(HopsVecRestoreArrayRead(sp, inverse, &a));
+  PetscCall(VecDestroy(&inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
