@@ -258,7 +258,7 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
     V            *out = j == dim - 1 ? e + t.s.l.off[c] : (j == 0 ? f : g);
 
     Contract(team, t.down[open], A, 1, t.down[open].M, outer, dim - 1 - j, j == 0 ? v : (j == 1 ? f : g), out,
-             before > 0 && j == dim - 1 - before);
+             before > 0 && j == dim - 1 - before, kind == 2 ? -1 : 1);
     outer *= t.down[open].M;
   }
 }

@@ -36,9 +36,10 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
     for (int i = team.lane(); i < nn; i += team.size()) e[i] = restr[i] < k.nT ? x[restr[i]] : xg[restr[i] - k.nT];
     team.Sync();
     for (int a = first; a < last; a++) {
-      const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+      const double *const A[3]      = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+      const int           parity[3] = {a == 0 ? -1 : 1, a == 1 ? -1 : 1, a == 2 && dim == 3 ? -1 : 1};
 
-      Tensor(team, dim, up, A, P, 1, e, f, g, v + (a - first) * nq, false);
+      Tensor(team, dim, up, A, parity, P, 1, e, f, g, v + (a - first) * nq, false);
     }
     for (int q = team.lane(); q < nq; q += team.size()) {
       if (nd) {
@@ -59,9 +60,10 @@ HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k,
     }
     team.Sync();
     for (int a = first; a < last; a++) {
-      const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+      const double *const A[3]      = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+      const int           parity[3] = {a == 0 ? -1 : 1, a == 1 ? -1 : 1, a == 2 && dim == 3 ? -1 : 1};
 
-      Tensor(team, dim, down, A, 1, P, v + (a - first) * nq, f, g, e, a > first);
+      Tensor(team, dim, down, A, parity, 1, P, v + (a - first) * nq, f, g, e, a > first);
     }
     for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
     team.Sync();
@@ -86,7 +88,8 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
 
     for (int q = 0; q < nq && G > 1; q++) QDataAll<Team>(k, cell, nc, q, nq, v + q);
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
-      const double *A[3] = {k.BB, k.BB, k.BB};
+      const double *A[3]      = {k.BB, k.BB, k.BB};
+      int           parity[3] = {1, 1, 1};
       V            *d    = G > 1 ? v + t * nq : v;
 
       for (int q = team.lane(); q < nq; q += team.size()) {
@@ -95,11 +98,14 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
       }
       if (t < nd) {
         if (r == c) A[r] = k.DD;
-        else A[r] = A[c] = k.BD;
+        else {
+          A[r] = A[c] = k.BD;
+          parity[r] = parity[c] = -1;
+        }
         if (++c == dim) c = ++r;
       }
       team.Sync();
-      Tensor(team, dim, down, A, 1, P, d, f, g, e, t > 0);
+      Tensor(team, dim, down, A, parity, 1, P, d, f, g, e, t > 0);
     }
     for (int l = 0; l < G && cell + l < k.first + k.n; l++, restr += nn) {
       if (cell + l < k.first) continue;
