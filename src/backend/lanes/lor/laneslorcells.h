@@ -199,17 +199,8 @@ PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Data of the next group are asked for while this one is worked on: cells' nodes are read with strides that a
-   processor does not foresee */
-static HOPS_LANES void HopsLORPrefetch(const void *p, size_t bytes)
-{
-#if defined(HOPS_LANES_ONE)
-  for (size_t b = 0; b < bytes; b += 64) __builtin_prefetch((const char *)p + b, 0, 2);
-#endif
-}
-
-/* The same for entries v of the group whose first entry is `first`, `each` a cell: what these of the next
-   group need, and rows of so many bytes that the group soon writes */
+/* For entries v of the group whose first entry is `first`, `each` a cell, HopsLanesPrefetch() of what these of
+   the next group need, and rows of so many bytes that the group soon writes */
 static HOPS_LANES void HopsLORPrefetchEntries(const HopsLORPieces &p, const HopsLORRows &rows, int first, int each, int group,
                                               int words, int bytes, int v)
 {
@@ -224,9 +215,9 @@ static HOPS_LANES void HopsLORPrefetchEntries(const HopsLORPieces &p, const Hops
   for (int l = 0; l < group && v % 8 == 0; l++) {
     const int e = first + next + l * each + v;
 
-    for (int w = 0; w < words; w++) HopsLORPrefetch(rows.place + (size_t)w * rows.nplace + (e - rows.place0), 1);
-    if (v % 16 == 0) HopsLORPrefetch(p.begin + e, 1);
-    if (v % 64 == 0) HopsLORPrefetch(p.marks + e, 1);
+    for (int w = 0; w < words; w++) HopsLanesPrefetch(rows.place + (size_t)w * rows.nplace + (e - rows.place0), 1);
+    if (v % 16 == 0) HopsLanesPrefetch(p.begin + e, 1);
+    if (v % 64 == 0) HopsLanesPrefetch(p.marks + e, 1);
   }
 #endif
 }

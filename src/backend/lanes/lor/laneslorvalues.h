@@ -368,8 +368,8 @@ template <int DIM, bool MIXED, class Team> struct HopsLORCellValues {
     for (int v = 0; v < m.nn; v++, D += 4 * G, Q += 4 * G) {
       V x[N];
 
-      HopsLORPrefetch(D + (size_t)4 * G * m.nn, 4 * G * sizeof(*D));
-      if (MIXED && DIM == 3) HopsLORPrefetch(Q + (size_t)4 * G * m.nn, 4 * G * sizeof(*Q));
+      HopsLanesPrefetch(D + (size_t)4 * G * m.nn, 4 * G * sizeof(*D));
+      if (MIXED && DIM == 3) HopsLanesPrefetch(Q + (size_t)4 * G * m.nn, 4 * G * sizeof(*Q));
       HopsLORPrefetchEntries(p, rows, c * m.nn, m.nn, G, PlaceWords<DIM, MIXED>::N, N * 8, v);
       Contributions<DIM, MIXED, G>(m, m.ijk[v], mask, D, Q, x);
       for (unsigned int left = on; left; left &= left - 1) {

@@ -118,6 +118,18 @@ template <int DIM, int N> HOPS_LANES int HopsSweepFaceNode(int f, int X, int Y)
   return d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end));
 }
 
+/* Where node t of face f lies in faces before it, -1: nowhere. Faces across y come first, then z, then x */
+template <int DIM, int N> HOPS_LANES int HopsSweepEdge(int f, int t)
+{
+  const int X = t % N, Y = t / N, end = f % 2 ? N - 1 : 0, face = DIM == 3 ? N * N : N;
+
+  if (f < 2) return -1;
+  if (DIM == 2) return X == 0 || X == N - 1 ? (X == 0 ? 0 : face) + end : -1;
+  if (f < 4) return Y == 0 || Y == N - 1 ? (Y == 0 ? 0 : face) + X + N * end : -1;
+  if (X == 0 || X == N - 1) return (X == 0 ? 0 : face) + end + N * Y;
+  return Y == 0 || Y == N - 1 ? (Y == 0 ? 2 : 3) * face + end + N * X : -1;
+}
+
 /* Faces of a patch, F, to modes in both of their directions, by T of each; barriers within, but not at the
    end */
 template <int DIM, int n, class Team, class W> HOPS_LANES void HopsSweepFaces(const Team &team, const W *T, W *F)
@@ -167,19 +179,72 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     return t % N < n && (DIM == 2 || t / N < n);
   }
 
-  /* The patches of a team */
+  /* The patches of a team. A host's lanes are patches, and what these have each is put into vectors once, a
+     device reads it where it is needed */
   template <class Team> struct Patches {
     typedef typename Team::Value W;
+    static constexpr int         G = Team::group;
     const HopsSweepArgs<V>      &a;
     int                          q;
+    W                            scale[G > 1 ? 4 : 1], inverse;
+    int                          own[G], all[G]; /* where indices of its unknowns, and of all nodes, begin */
 
+    HOPS_LANES Patches(const HopsSweepArgs<V> &a, int q) : a(a), q(q)
+    {
+      if constexpr (G > 1) {
+        for (int k = 0; k < 4; k++) scale[k] = Put(k);
+        inverse = PutInverse();
+        for (int g = 0; g < G; g++) {
+          own[g] = a.patches[Of(g)].start;
+          all[g] = a.sweep[Of(g)].estart;
+        }
+      }
+    }
     HOPS_LANES int Of(int g) const
     {
       return q + g < a.n ? q + g : a.n - 1;
     }
+    HOPS_LANES W Put(int k) const
+    {
+      return HopsLanesEach<W, G>([&](int g) { return (T)a.patches[Of(g)].scale[k]; });
+    }
+    HOPS_LANES W PutInverse() const
+    {
+      return HopsLanesEach<W, G>([&](int g) { return (T)(1 / a.sweep[Of(g)].s5); });
+    }
+    /* the right-hand side at unknown e; the value at node e */
+    HOPS_LANES W Own(int e) const
+    {
+      return HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[(G > 1 ? own[g] : a.patches[Of(g)].start) + e]); });
+    }
+    HOPS_LANES W At(int e) const
+    {
+      return HopsLanesEach<W, G>(
+        [&](int g) { return HopsSweepAt<T>(a, (const V *)a.z, a.eidx[(G > 1 ? all[g] : a.sweep[Of(g)].estart) + e]); });
+    }
     HOPS_LANES W Scale(int k) const
     {
-      return HopsLanesEach<W, Team::group>([&](int g) { return (T)a.patches[Of(g)].scale[k]; });
+      if constexpr (G > 1) return scale[k];
+      else return Put(k);
+    }
+    HOPS_LANES W Inverse() const
+    {
+      if constexpr (G > 1) return inverse;
+      else return PutInverse();
+    }
+    /* entry i of the factors in direction d, which are mostly those of all patches */
+    HOPS_LANES bool Same(int d) const
+    {
+      bool same = true;
+
+      for (int g = 1; g < G; g++) same = same && a.sweep[Of(g)].f[d] == a.sweep[Of(0)].f[d];
+      return same;
+    }
+    HOPS_LANES W Factor(int d, bool same, int i) const
+    {
+      if constexpr (G > 1)
+        if (same) return W{} + ((const T *)a.values + a.sweep[Of(0)].f[d])[i];
+      return HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[Of(g)].f[d])[i]; });
     }
   };
 
@@ -204,8 +269,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
 #pragma unroll
     for (int i = 0; i < n; i++) v[i] = row[i];
     if (X > 0 && X < N - 1 && (DIM == 2 || (Y > 0 && Y < N - 1))) {
-      const W s0 = p.Scale(0), s1 = p.Scale(1), s2 = DIM == 3 ? p.Scale(2) : W{},
-              inv5 = HopsLanesEach<W, Team::group>([&](int g) { return (T)(1 / p.a.sweep[p.Of(g)].s5); });
+      const W  s0 = p.Scale(0), s1 = p.Scale(1), s2 = DIM == 3 ? p.Scale(2) : W{}, inv5 = p.Inverse();
       const W *Sy = S + FS, *Sz = S + (DIM - 1) * FS;
       const W  ay0 = s1 * Sy[L::alpha + X - 1], ay1 = s1 * Sy[L::alpha + n + X - 1];
       const W  ax0 = s0 * x[0], ax1 = s0 * x[1];
@@ -247,15 +311,20 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
   /* The patches' factors, to S and T of scratch */
   template <class Team, class W> HOPS_LANES void Factors(const Team &team, const Patches<Team> &p, W *S, W *to) const
   {
-    constexpr int G = Team::group;
-
 #pragma unroll
     for (int d = 0; d < DIM; d++) {
-      for (int i = team.lane(); i < L::F; i += Team::lanes)
-        S[d * FS + i] =
-          HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[i < L::T ? i : i + L::skip]; });
-      for (int i = team.lane(); i < n * N; i += Team::lanes)
-        to[d * n * N + i] = HopsLanesEach<W, G>([&](int g) { return ((const T *)a.values + a.sweep[p.Of(g)].f[d])[L::T + i]; });
+      const bool same = p.Same(d);
+
+      for (int i = team.lane(); i < L::F; i += Team::lanes) S[d * FS + i] = p.Factor(d, same, i < L::T ? i : i + L::skip);
+      for (int i = team.lane(); i < n * N; i += Team::lanes) to[d * n * N + i] = p.Factor(d, same, L::T + i);
+    }
+  }
+
+  HOPS_LANES void Prefetch(int q, int group) const
+  {
+    for (int g = q; g < q + group && g < a.n; g++) {
+      HopsLanesPrefetch(a.eidx + a.sweep[g].estart, HopsLanesPower(N, DIM) * sizeof(int));
+      HopsLanesPrefetch(a.idx + a.patches[g].start, HopsLanesPower(n, DIM) * sizeof(int));
     }
   }
 
@@ -265,25 +334,32 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     constexpr int                G = Team::group;
     [[maybe_unused]] const int   t = team.lane(); /* a host's loops have their own */
     const int                    q = team.cell(0);
-    const Patches<Team>          p = {a, q};
+    const Patches<Team>          p(a, q);
     W *const F = S + DIM * FS, *const cube = S + L::cube, *const to = cube + 2 * face;
     typename Team::template Lines<n> v(S + L::patch);
     typename Team::template Lines<2> x(S + L::patch + lanes * n);
 
+    if (G > 1) Prefetch(q + G, G);
     Factors(team, p, S, to);
+    if constexpr (G > 1) {
+      for (int e = 0; e < 2 * DIM * face; e++) {
+        const int before = HopsSweepEdge<DIM, N>(e / face, e % face);
+
+        F[e] = before < 0 ? p.At(HopsSweepFaceNode<DIM, N>(e / face, e % face % N, e % face / N)) : F[before];
+      }
+    }
     HOPS_ALL_LANES(t, lanes)
     {
       W *u = v[t];
 
+      if constexpr (G == 1) {
 #pragma unroll
-      for (int f = 0; f < 2 * DIM; f++)
-        F[f * face + t] = HopsLanesEach<W, G>([&](int g) {
-          return HopsSweepAt<T>(a, (const V *)a.z, a.eidx[a.sweep[p.Of(g)].estart + HopsSweepFaceNode<DIM, N>(f, t % N, t / N)]);
-        });
+        for (int f = 0; f < 2 * DIM; f++) F[f * face + t] = p.At(HopsSweepFaceNode<DIM, N>(f, t % N, t / N));
+      }
       if (Inside(t)) {
 #pragma unroll
         for (int i = 0; i < n; i++)
-          u[i] = HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[a.patches[p.Of(g)].start + Entry(t, i)]); });
+          u[i] = p.Own(Entry(t, i));
       }
     }
     team.Sync();

@@ -138,6 +138,15 @@ HOPS_LANES void HopsLanesStop()
 #endif
 }
 
+/* On a host data of the next group of lanes are asked for while this one is worked on, where they are read with
+   strides that a processor does not foresee */
+static HOPS_LANES void HopsLanesPrefetch(const void *p, size_t bytes)
+{
+#if defined(HOPS_LANES_ONE)
+  for (size_t b = 0; b < bytes; b += 64) __builtin_prefetch((const char *)p + b, 0, 2);
+#endif
+}
+
 /* A value of a team: of[g] of each of its lanes' numbers */
 template <class Value, int group, class F> HOPS_LANES Value HopsLanesEach(const F &of)
 {
