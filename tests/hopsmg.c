@@ -2,7 +2,8 @@ static char help[] =
   "The life of PCHOPSMG: convergence on a mesh of options, new coefficients, resets, transposes, null spaces, coarse matrices,\n\
   meshes made separately.\n\
   -order <p> -life: one solver through all kinds of coefficient and boundary condition\n\
-  else one solve, with a constant tensor and a reaction (-mass: the reaction alone), and what must hold on every level\n\n";
+  else one solve, with a constant tensor and a reaction (-mass: the reaction alone), and what must hold on every level\n\
+  -most <n>: of at most so many iterations, which are not printed\n\n";
 
 #include "hopstest.h"
 
@@ -322,6 +323,7 @@ static PetscErrorCode Precisions(Mat A, HopsSpace sp)
 
 static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
 {
+  PetscInt          most     = 0;
   const PetscScalar kappa[6] = {2.0, 0.3, dim == 2 ? 1.0 : 0.2, 1.0, 0.1, 3.0}, one = 1.0;
   HopsCoefficient   c;
   Mat               A;
@@ -342,7 +344,8 @@ static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
   PetscCall(MatPASetMass(A, c));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(Create(A, &ksp));
-  PetscCall(Solve(ksp, sp, "solve", 0));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
+  PetscCall(Solve(ksp, sp, "solve", most));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCMGGetLevels(pc, &n));
   for (PetscInt l = 1; l < n; ++l) PetscCall(Level(pc, l, err));
@@ -461,7 +464,17 @@ int main(int argc, char **argv)
       suffix: single
       requires: real
       nsize: {{1 3}}
-      args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
+      args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
+    test:
+      suffix: single_2d
+      requires: real
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 2 -pc_hopsmg_precision {{double single}}
+    test:
+      suffix: single_2d_most
+      requires: real
+      nsize: {{1 3}}
+      args: -precisions -most 13 -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 4 -pc_hopsmg_precision {{double single}}
     test:
       suffix: single_full
       requires: host real

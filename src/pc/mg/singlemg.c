@@ -226,6 +226,37 @@ static PetscErrorCode ApplyDiagonal(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Numbers without order in [-1/2, 1/2), the same of all back ends: those of a table, again and again. Its length
+   is prime, so that it falls in step with no order of unknowns */
+static PetscErrorCode SetNoise(HopsSpace sp, Vec x)
+{
+  enum {
+    length = 65521
+  };
+  const HopsMemoryOps *memory = sp->backend->memory;
+  PetscReal           *a, *table;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(length, &table));
+  for (PetscInt i = 0; i < length; ++i) {
+    uint32_t h = (uint32_t)((sp->rstart + i) % length) + 1;
+
+    for (int k = 0; k < 2; ++k) { /* every bit of h comes to depend on all others */
+      h ^= h >> 16;
+      h *= 0x85ebca6bu;
+      h ^= h >> 13;
+    }
+    table[i] = h / 4294967296.0 - 0.5;
+  }
+  PetscCall(HopsVecGetArray(sp, x, HOPS_VEC_WRITE, &a));
+  PetscCall((*memory->Copy)(NULL, a, table, PetscMin(sp->nT, length) * sizeof(PetscReal), HOPS_COPY_IN));
+  for (PetscInt n = length; n < sp->nT; n += n)
+    PetscCall((*memory->Copy)(NULL, a + n, a, PetscMin(n, sp->nT - n) * sizeof(PetscReal), HOPS_COPY_WITHIN));
+  PetscCall(HopsVecRestoreArray(sp, x, HOPS_VEC_WRITE, &a));
+  PetscCall(PetscFree(table));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
    smoothing, [0.1, 1.1] of it */
 PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal *emax)
@@ -238,8 +269,7 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
   PetscCall(InvertDiagonal(sp, A, &inverse));
   PetscCall(VecDuplicate(inverse, &b));
   PetscCall(VecDuplicate(inverse, &x));
-  PetscCall(VecSetRandom(b, NULL)); /* where the vector is */
-  PetscCall(VecShift(b, -0.5));
+  PetscCall(SetNoise(sp, b));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetOperators(ksp, A, A));
