@@ -59,8 +59,12 @@ static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet 
     const int group = (int)(i % KEY_GROUPS), size = (int)(i / KEY_GROUPS % KEY_SIZES), c = (int)(i / (KEY_GROUPS * KEY_SIZES));
 
     if (first[i + 1])
-      s->runs[s->nruns++] =
-        (HopsLanesPatchRun){c / HOPS_LANES_PATCH_NKINDS, c % HOPS_LANES_PATCH_NKINDS, size, group, 0, first[i], first[i + 1]};
+      s->runs[s->nruns++] = (HopsLanesPatchRun){.color = c / HOPS_LANES_PATCH_NKINDS,
+                                                .kind  = c % HOPS_LANES_PATCH_NKINDS,
+                                                .size  = size,
+                                                .group = group,
+                                                .first = first[i],
+                                                .n     = first[i + 1]};
     first[i + 1] += first[i];
   }
   for (PetscInt k = 0; k < in->n; ++k) s->order[first[key[k]]++] = k;
@@ -247,7 +251,12 @@ PetscErrorCode HopsLanesPatchSetDestroy(HopsLanesPatchSet *set)
   memory = s->kernels->backend->memory;
   PetscCall((*memory->Free)((void **)&s->patches));
   PetscCall((*memory->Free)((void **)&s->ownidx));
-  PetscCall((*memory->Free)((void **)&s->marked));
+  PetscCall((*memory->Free)((void **)&s->to));
+  PetscCall((*memory->Free)(&s->buffer));
+  for (int r = 0; r < s->nruns; ++r) {
+    PetscCall((*memory->Free)((void **)&s->runs[r].pages));
+    PetscCall((*memory->Free)((void **)&s->runs[r].copies));
+  }
   PetscCall((*memory->Free)((void **)&s->level));
   PetscCall((*memory->Free)((void **)&s->dist));
   PetscCall((*memory->Free)((void **)&s->values));
