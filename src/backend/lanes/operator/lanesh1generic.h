@@ -90,7 +90,7 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
       const double *A[3]      = {k.BB, k.BB, k.BB};
       int           parity[3] = {1, 1, 1};
-      V            *d    = G > 1 ? v + t * nq : v;
+      V            *d         = G > 1 ? v + t * nq : v;
 
       for (int q = team.lane(); q < nq; q += team.size()) {
         if (G == 1) d[q] = QData<Team>(k, cell, t < nd ? r : -1, c, t, q);

@@ -215,7 +215,8 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
     /* the right-hand side at unknown e; the value at node e */
     HOPS_LANES W Own(int e) const
     {
-      return HopsLanesEach<W, G>([&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[(G > 1 ? own[g] : a.patches[Of(g)].start) + e]); });
+      return HopsLanesEach<W, G>(
+        [&](int g) { return HopsSweepAt<T>(a, a.b, a.idx[(G > 1 ? own[g] : a.patches[Of(g)].start) + e]); });
     }
     HOPS_LANES W At(int e) const
     {
@@ -358,8 +359,7 @@ template <int DIM, int n, class T, class V> struct HopsSweepCubes {
       }
       if (Inside(t)) {
 #pragma unroll
-        for (int i = 0; i < n; i++)
-          u[i] = p.Own(Entry(t, i));
+        for (int i = 0; i < n; i++) u[i] = p.Own(Entry(t, i));
       }
     }
     team.Sync();
