@@ -6,11 +6,11 @@
 #include "lanespatch.h"
 
 /* V: entries of the vectors; to: where entries are added, on a host (lanespatchset.h), or NULL: to z, perhaps
-   atomically */
+   atomically; meets: with `to`, patches that do not add to z alone */
 template <class V> struct HopsPatchSolveArgs {
   const HopsLanesPatchRecord *__restrict__ patches;
   const int *__restrict__ idx, *__restrict__ level, *__restrict__ to;
-  const unsigned char *__restrict__ dist;
+  const unsigned char *__restrict__ dist, *__restrict__ meets;
   const void *__restrict__ values;
   const double *__restrict__ inv, *__restrict__ packed;
   const V *__restrict__ r;

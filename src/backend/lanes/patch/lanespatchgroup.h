@@ -140,7 +140,7 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
   }
 
   /* Entries of a full group from r[], and their sum into z[], or where `to` says: what launches mostly do,
-     without looking at the mode for each entry */
+     without looking at the mode for each entry. A group that adds to z[] alone does not read `to` */
   template <int G, class W> HOPS_LANES void Load(const HopsLanesPatchRecord *p, W u[]) const
   {
     const int  none = a.none;
@@ -190,8 +190,9 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     const int                             m      = team.index() * G + G <= a.n ? G : a.n - team.index() * G;
     const T                              *values = (const T *)a.values;
     W                                    *u = (W *)scratch, *copy = u + entries, s[5];
-    bool                                  same = true, symmetric = true;
+    bool                                  same = true, symmetric = true, meets = false;
 
+    for (int g = 0; g < m && a.to; g++) meets = meets || a.meets[team.index() * G + g];
     for (int g = 0; g < m; g++)
       for (int d = 0; d < DIM; d++) {
         same      = same && p[g].f[d] == p[0].f[d];
@@ -218,7 +219,7 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
       Solve(S, symmetric, s, u);
     }
     if (m == G && !a.atomic && a.mode != HOPS_PATCH_RESTRICT_OUT) {
-      if (a.to) Add<Team, true>(p, u);
+      if (meets) Add<Team, true>(p, u);
       else Add<Team, false>(p, u);
     } else
       for (int g = 0; g < m; g++)

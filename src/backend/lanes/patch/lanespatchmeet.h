@@ -25,6 +25,7 @@ template <class Team> struct HopsPatchMeet {
   int                        *copy;  /* [pieces][npages] 0: the piece has no copy of the page; then 1 + its number */
   int                        *count; /* [pieces + 1] copies of each piece; then the sums before each */
   int                        *to;
+  unsigned char              *meets;
 
   HOPS_LANES int Begin(int piece) const
   {
@@ -32,13 +33,14 @@ template <class Team> struct HopsPatchMeet {
 
     return HopsMin(n, (int)(teams * piece / pieces) * each);
   }
+  /* Put(e, k) for entries e of patches k */
   template <class Do> HOPS_LANES void Entries(int piece, const Do &Put) const
   {
     for (int k = Begin(piece); k < Begin(piece + 1); k++) {
       const HopsLanesPatchRecord &p   = patches[k];
       const int                   end = p.start + p.size[0] * p.size[1] * (dim == 3 ? p.size[2] : 1);
 
-      for (int e = p.start; e < end; e++) Put(e);
+      for (int e = p.start; e < end; e++) Put(e, k);
     }
   }
   HOPS_LANES bool Own(int piece, int l) const
@@ -57,7 +59,7 @@ template <class Team> struct HopsPatchMeetFind {
 
   HOPS_LANES void operator()(size_t t) const
   {
-    a.Entries((int)t, [&](int e) {
+    a.Entries((int)t, [&](int e, int) {
       const int l = a.idx[e];
 
       if (l != a.none && *(volatile int *)(a.who + l) > (int)t) Team::Least(a.who + l, (int)t);
@@ -73,7 +75,7 @@ template <class Team> struct HopsPatchMeetPages {
   {
     int *const copies = a.Copies((int)t), n = 0;
 
-    a.Entries((int)t, [&](int e) {
+    a.Entries((int)t, [&](int e, int) {
       const int l = a.idx[e];
 
       if (a.Own((int)t, l) || copies[l / HOPS_PATCH_PAGE]) return;
@@ -94,10 +96,12 @@ template <class Team> struct HopsPatchMeetMark {
 
     for (int page = 0; page < a.npages; page++)
       if (copies[page]) copies[page] = ++n;
-    a.Entries((int)t, [&](int e) {
-      const int l = a.idx[e], page = l / HOPS_PATCH_PAGE;
+    a.Entries((int)t, [&](int e, int k) {
+      const int  l = a.idx[e], page = l / HOPS_PATCH_PAGE;
+      const bool own = a.Own((int)t, l);
 
-      a.to[e] = a.Own((int)t, l) ? l : -1 - ((copies[page] - 1) * HOPS_PATCH_PAGE + l % HOPS_PATCH_PAGE);
+      a.to[e] = own ? l : -1 - ((copies[page] - 1) * HOPS_PATCH_PAGE + l % HOPS_PATCH_PAGE);
+      if (!own) a.meets[k] = 1;
     });
   }
 };
@@ -174,7 +178,7 @@ template <class Back> struct HopsPatchMeetLaunches {
   }
 
   /* s->to, where there are several threads, and what launches afterwards need */
-  static PetscErrorCode Mark(HopsLanesPatchSet s, PetscInt nent)
+  static PetscErrorCode Mark(HopsLanesPatchSet s, PetscInt n, PetscInt nent)
   {
     const HopsMemoryOps *memory = Back::Ops()->memory;
     const int            npages = (int)((s->nP + HOPS_PATCH_PAGE - 1) / HOPS_PATCH_PAGE);
@@ -185,15 +189,17 @@ template <class Back> struct HopsPatchMeetLaunches {
     PetscCall(Back::GetThreads(&threads));
     if (threads == 1 || !nent) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall((*memory->Malloc)(nent * sizeof(int), (void **)&s->to));
+    PetscCall((*memory->Malloc)(n, (void **)&s->meets));
+    PetscCall(Back::Set(s->meets, 0, n));
     PetscCall((*memory->PoolMalloc)(s->nP * sizeof(int), (void **)&who));
     PetscCall((*memory->PoolMalloc)((size_t)threads * npages * sizeof(int), (void **)&copy));
     PetscCall((*memory->PoolMalloc)((threads + 1) * sizeof(int), (void **)&count));
     for (int r = 0; r < s->nruns; r++) {
-      HopsLanesPatchRun        *run = s->runs + r;
-      const int                 n = (int)run->n, each = run->kind < HOPS_LANES_PATCH_DENSE ? Team::group : 1;
-      const int                 pieces = PetscMin(threads, (n + each - 1) / each), none = (int)s->nP - 1;
+      HopsLanesPatchRun        *run  = s->runs + r;
+      const int                 nrun = (int)run->n, each = run->kind < HOPS_LANES_PATCH_DENSE ? Team::group : 1;
+      const int                 pieces = PetscMin(threads, (nrun + each - 1) / each), none = (int)s->nP - 1;
       const HopsPatchMeet<Team> a =
-        {s->patches + run->first, s->idx, n, each, pieces, none, s->dim, npages, who, copy, count, s->to};
+        {s->patches + run->first, s->idx, nrun, each, pieces, none, s->dim, npages, who, copy, count, s->to, s->meets + run->first};
       int ncopies;
 
       PetscCall(MarkRun(a, run, &ncopies));

@@ -221,7 +221,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   }
   s->inv = in->made;
   if (!s->inv) PetscCall(HopsLanesToBack(be, in->ninv * sizeof(double), in->inv, &s->inv));
-  if (!s->apart && kernels->Mark) PetscCall((*kernels->Mark)(s, nent));
+  if (!s->apart && kernels->Mark) PetscCall((*kernels->Mark)(s, in->n, nent));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree3(rec, at, tat));
   *set = s;
@@ -252,6 +252,7 @@ PetscErrorCode HopsLanesPatchSetDestroy(HopsLanesPatchSet *set)
   PetscCall((*memory->Free)((void **)&s->patches));
   PetscCall((*memory->Free)((void **)&s->ownidx));
   PetscCall((*memory->Free)((void **)&s->to));
+  PetscCall((*memory->Free)((void **)&s->meets));
   PetscCall((*memory->Free)(&s->buffer));
   for (int r = 0; r < s->nruns; ++r) {
     PetscCall((*memory->Free)((void **)&s->runs[r].pages));

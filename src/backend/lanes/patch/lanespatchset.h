@@ -88,6 +88,7 @@ struct _HopsLanesPatchSet {
   /* where patches of launches add that share unknowns, on a host (lanespatchmeet.h): l: to entry l of the
      vector, -1 - i: to entry i of the buffer, which is zero between launches. NULL: to the vector alone */
   int                *to;
+  unsigned char      *meets; /* with `to`: patches that add to the buffer, too */
   void               *buffer;
   unsigned char      *dist;
   void               *values;

@@ -368,6 +368,7 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
             s->level,
             apart ? s->to : NULL,
             s->dist,
+            apart ? s->meets + run->first : NULL,
             s->values,
             s->inv,
             s->packed,
