@@ -45,9 +45,9 @@ struct _HopsLanesPatchKernels {
                           const void *r, void *z);
   PetscErrorCode (*Sweep)(HopsLanesPatchSet, const HopsLanesSweepData *, const HopsLanesPatchRun *, PetscBool floats, const void *b,
                           void *z);
-  /* NULL: a device adds atomically. Marks the entries to which several threads add, of so many, when a launch
-     has patches that share unknowns */
-  PetscErrorCode (*Mark)(HopsLanesPatchSet, PetscInt nent);
+  /* NULL: a device adds atomically. Says where each entry of so many patches is added to, that no two threads
+     add to the same, when a launch has patches that share unknowns */
+  PetscErrorCode (*Mark)(HopsLanesPatchSet, PetscInt n, PetscInt nent);
   /* teams of a launch of plain sweeps whose scratch lies in the back end's memory */
   PetscErrorCode (*SweepTeams)(int *);
   /* NULL: kernels on tensor cores are not here. Has the device them, in double precision? */

@@ -5,24 +5,18 @@
 #include <backend/lanes/operator/lanesargs.h>
 #include "lanespatch.h"
 
-/* V: entries of the vectors; marked: with HOPS_LANES_MEET those of idx that others add to meanwhile, and no
-   others */
+/* V: entries of the vectors; to: where entries are added, on a host (lanespatchset.h), or NULL: to z, perhaps
+   atomically; meets: with `to`, patches that do not add to z alone */
 template <class V> struct HopsPatchSolveArgs {
   const HopsLanesPatchRecord *__restrict__ patches;
-  const int *__restrict__ idx, *__restrict__ level;
-  const unsigned char *__restrict__ dist;
+  const int *__restrict__ idx, *__restrict__ level, *__restrict__ to;
+  const unsigned char *__restrict__ dist, *__restrict__ meets;
   const void *__restrict__ values;
   const double *__restrict__ inv, *__restrict__ packed;
   const V *__restrict__ r;
-  V   *z;
+  V   *z, *buffer;
   int  n, none, mode; /* none: the entry that stands for nothing */
-  bool atomic, marked;
-
-  /* without the mark */
-  HOPS_LANES int Index(int i) const
-  {
-    return HopsLanesOf(2) == 1 && marked ? i & ~HOPS_LANES_MEET : i;
-  }
+  bool atomic;
 };
 
 /* Entry e of the patches, which is unknown i */
@@ -31,26 +25,26 @@ template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<
   return i == a.none || (a.mode == HOPS_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
 }
 
-template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, int i, T v, bool meets)
+/* By a thread that alone adds to where `to` says */
+template <class V> HOPS_LANES void HopsPatchAddOwn(V *z, V *buffer, int to, V v)
 {
-  if (i == a.none || (a.mode == HOPS_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
-  if (meets) Team::Add(a.z + i, (V)v);
-  else a.z[i] += (V)v;
+  (to < 0 ? buffer : z)[to ^ (to >> 31)] += v;
 }
 
 template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, int i, T v)
 {
-  HopsPatchAdd<Team>(a, e, i, v, a.atomic);
+  if (i == a.none || (a.mode == HOPS_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
+  if (HopsLanesOf(2) == 1 && a.to) HopsPatchAddOwn(a.z, a.buffer, a.to[e], (V)v);
+  else if (a.atomic) Team::Add(a.z + i, (V)v);
+  else a.z[i] += (V)v;
 }
 
 template <class T, class V> HOPS_LANES T HopsPatchLoad(const HopsPatchSolveArgs<V> &a, int e)
 {
-  return HopsPatchLoad<T>(a, e, a.Index(a.idx[e]));
+  return HopsPatchLoad<T>(a, e, a.idx[e]);
 }
 
 template <class Team, class T, class V> HOPS_LANES void HopsPatchAdd(const HopsPatchSolveArgs<V> &a, int e, T v)
 {
-  const int k = a.idx[e], i = a.Index(k);
-
-  HopsPatchAdd<Team>(a, e, i, v, HopsLanesOf(2) == 1 ? a.atomic && (!a.marked || i != k) : a.atomic);
+  HopsPatchAdd<Team>(a, e, a.idx[e], v);
 }

@@ -139,12 +139,12 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     else Invert<false>(S, s, u);
   }
 
-  /* Entries of a full group from r[], and their sum into z[] where others do not add to it meanwhile, or
-     marks say where: what launches mostly do, without looking at the mode for each entry */
+  /* Entries of a full group from r[], and their sum into z[], or where `to` says: what launches mostly do,
+     without looking at the mode for each entry. A group that adds to z[] alone does not read `to` */
   template <int G, class W> HOPS_LANES void Load(const HopsLanesPatchRecord *p, W u[]) const
   {
-    const int  none = a.none, bits = a.Index(-1);
-    const V   *r = a.r;
+    const int  none = a.none;
+    const V   *r    = a.r;
     const int *idx[G];
 
     for (int g = 0; g < G; g++) idx[g] = a.idx + p[g].start;
@@ -152,7 +152,7 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
       W x;
       HOPS_PATCH_UNROLL
       for (int g = 0; g < G; g++) {
-        const int i = idx[g][e] & bits;
+        const int i = idx[g][e];
 
         x[g] = i == none ? (T)0 : (T)r[i];
       }
@@ -160,23 +160,24 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     }
   }
 
-  template <class Team, bool marked, class W> HOPS_LANES void Add(const HopsLanesPatchRecord *p, const W u[]) const
+  template <class Team, bool apart, class W> HOPS_LANES void Add(const HopsLanesPatchRecord *p, const W u[]) const
   {
     constexpr int G = Team::group;
 
     const int  none = a.none;
-    V         *z    = a.z;
+    V         *z = a.z, *buffer = a.buffer;
     const int *idx[G];
 
-    for (int g = 0; g < G; g++) idx[g] = a.idx + p[g].start;
+    for (int g = 0; g < G; g++) idx[g] = (apart ? a.to : a.idx) + p[g].start;
     for (int e = 0; e < entries; e++) {
       const W x = u[e];
       HOPS_PATCH_UNROLL
       for (int g = 0; g < G; g++) {
-        const int k = idx[g][e], i = marked ? k & ~HOPS_LANES_MEET : k;
+        const int i = idx[g][e];
 
-        if (marked && i != k) Team::Add(z + i, (V)x[g]);
-        else if (i != none) z[i] += (V)x[g];
+        if (i == none) continue;
+        if (apart) HopsPatchAddOwn(z, buffer, i, (V)x[g]);
+        else z[i] += (V)x[g];
       }
     }
   }
@@ -189,8 +190,9 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     const int                             m      = team.index() * G + G <= a.n ? G : a.n - team.index() * G;
     const T                              *values = (const T *)a.values;
     W                                    *u = (W *)scratch, *copy = u + entries, s[5];
-    bool                                  same = true, symmetric = true;
+    bool                                  same = true, symmetric = true, meets = false;
 
+    for (int g = 0; g < m && a.to; g++) meets = meets || a.meets[team.index() * G + g];
     for (int g = 0; g < m; g++)
       for (int d = 0; d < DIM; d++) {
         same      = same && p[g].f[d] == p[0].f[d];
@@ -216,9 +218,10 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
       }
       Solve(S, symmetric, s, u);
     }
-    if (m == G && !a.atomic && a.mode != HOPS_PATCH_RESTRICT_OUT) Add<Team, false>(p, u);
-    else if (m == G && a.marked && a.mode != HOPS_PATCH_RESTRICT_OUT) Add<Team, true>(p, u);
-    else
+    if (m == G && !a.atomic && a.mode != HOPS_PATCH_RESTRICT_OUT) {
+      if (meets) Add<Team, true>(p, u);
+      else Add<Team, false>(p, u);
+    } else
       for (int g = 0; g < m; g++)
         for (int e = 0; e < entries; e++) HopsPatchAdd<Team>(a, p[g].start + e, ((const T *)u)[e * G + g]);
   }

@@ -59,8 +59,12 @@ static PetscErrorCode Launches(const HopsLanesPatchInput *in, HopsLanesPatchSet 
     const int group = (int)(i % KEY_GROUPS), size = (int)(i / KEY_GROUPS % KEY_SIZES), c = (int)(i / (KEY_GROUPS * KEY_SIZES));
 
     if (first[i + 1])
-      s->runs[s->nruns++] =
-        (HopsLanesPatchRun){c / HOPS_LANES_PATCH_NKINDS, c % HOPS_LANES_PATCH_NKINDS, size, group, 0, first[i], first[i + 1]};
+      s->runs[s->nruns++] = (HopsLanesPatchRun){.color = c / HOPS_LANES_PATCH_NKINDS,
+                                                .kind  = c % HOPS_LANES_PATCH_NKINDS,
+                                                .size  = size,
+                                                .group = group,
+                                                .first = first[i],
+                                                .n     = first[i + 1]};
     first[i + 1] += first[i];
   }
   for (PetscInt k = 0; k < in->n; ++k) s->order[first[key[k]]++] = k;
@@ -217,7 +221,7 @@ PetscErrorCode HopsLanesPatchSetCreate(const HopsLanesPatchKernels *kernels, con
   }
   s->inv = in->made;
   if (!s->inv) PetscCall(HopsLanesToBack(be, in->ninv * sizeof(double), in->inv, &s->inv));
-  if (!s->apart && kernels->Mark) PetscCall((*kernels->Mark)(s, nent));
+  if (!s->apart && kernels->Mark) PetscCall((*kernels->Mark)(s, in->n, nent));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree3(rec, at, tat));
   *set = s;
@@ -247,7 +251,13 @@ PetscErrorCode HopsLanesPatchSetDestroy(HopsLanesPatchSet *set)
   memory = s->kernels->backend->memory;
   PetscCall((*memory->Free)((void **)&s->patches));
   PetscCall((*memory->Free)((void **)&s->ownidx));
-  PetscCall((*memory->Free)((void **)&s->marked));
+  PetscCall((*memory->Free)((void **)&s->to));
+  PetscCall((*memory->Free)((void **)&s->meets));
+  PetscCall((*memory->Free)(&s->buffer));
+  for (int r = 0; r < s->nruns; ++r) {
+    PetscCall((*memory->Free)((void **)&s->runs[r].pages));
+    PetscCall((*memory->Free)((void **)&s->runs[r].copies));
+  }
   PetscCall((*memory->Free)((void **)&s->level));
   PetscCall((*memory->Free)((void **)&s->dist));
   PetscCall((*memory->Free)((void **)&s->values));

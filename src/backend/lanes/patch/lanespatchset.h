@@ -58,10 +58,18 @@ enum {
   HOPS_LANES_PATCH_NKINDS
 };
 
+/* A page of the unknowns, and the first of its copies (lanespatchmeet.h) */
+typedef struct {
+  int page, first;
+} HopsLanesPatchPage;
+
 /* A launch: patches of one colour, class and size lie one behind the other */
 typedef struct {
-  int      color, kind, size, group, entries; /* size: of cubes; entries: of the largest patch */
-  PetscInt first, n;
+  int                 color, kind, size, group, entries; /* size: of cubes; entries: of the largest patch */
+  PetscInt            first, n;
+  int                 npages;
+  HopsLanesPatchPage *pages;  /* the back end's, as are copies; [npages + 1] that have copies */
+  int                *copies; /* numbers of the pages' copies in the set's buffer */
 } HopsLanesPatchRun;
 
 typedef struct _HopsLanesPatchKernels HopsLanesPatchKernels; /* lanespatch.h */
@@ -77,17 +85,21 @@ struct _HopsLanesPatchSet {
   PetscInt                    *order;                /* [n] the caller's number of each patch */
   HopsLanesPatchRecord        *patches;              /* the rest: the back end's */
   int                         *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
-  int                         *marked;               /* idx with marks (lanespatchmeet.h), or NULL */
-  unsigned char               *dist;
-  void                        *values;
-  double                      *packed; /* S^T and S of each factor for tensor cores, or NULL */
-  double                      *inv;
-  HopsPatchCondensed          *cond; /* the inverses of condensed patches are `schur`, which is the caller's */
-  double                      *schur;
-  HopsPatchModes               modes;
-  int                          nfactor;      /* numbers of the largest factor */
-  int                          nskeleton;    /* unknowns of the largest skeleton */
-  PetscLogDouble               flops, bytes; /* of all patches */
+  /* where patches of launches add that share unknowns, on a host (lanespatchmeet.h): l: to entry l of the
+     vector, -1 - i: to entry i of the buffer, which is zero between launches. NULL: to the vector alone */
+  int                *to;
+  unsigned char      *meets; /* with `to`: patches that add to the buffer, too */
+  void               *buffer;
+  unsigned char      *dist;
+  void               *values;
+  double             *packed; /* S^T and S of each factor for tensor cores, or NULL */
+  double             *inv;
+  HopsPatchCondensed *cond; /* the inverses of condensed patches are `schur`, which is the caller's */
+  double             *schur;
+  HopsPatchModes      modes;
+  int                 nfactor;      /* numbers of the largest factor */
+  int                 nskeleton;    /* unknowns of the largest skeleton */
+  PetscLogDouble      flops, bytes; /* of all patches */
 };
 
 /* Bytes of scratch that are a team's own on the devices that were measured */

@@ -5,6 +5,7 @@
 */
 #pragma once
 #include "lanespatchgroup.h"
+#include "lanespatchmeet.h"
 
 /* ---- Cubes ---- */
 
@@ -360,20 +361,24 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
   static HopsPatchSolveArgs<V> Args(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
                                     const void *r, void *z)
   {
+    const bool apart = atomic && s->to;
+
     return {s->patches + run->first,
-            atomic && s->marked ? s->marked : s->idx,
+            s->idx,
             s->level,
+            apart ? s->to : NULL,
             s->dist,
+            apart ? s->meets + run->first : NULL,
             s->values,
             s->inv,
             s->packed,
             (const V *)r,
             (V *)z,
+            (V *)s->buffer,
             (int)run->n,
             (int)s->nP - 1,
             (int)mode,
-            atomic == PETSC_TRUE,
-            atomic && s->marked};
+            atomic && !apart};
   }
 
   static PetscErrorCode Solve(HopsLanesPatchSet s, const HopsLanesPatchRun *run, PetscBool atomic, HopsPatchMode mode,
@@ -383,6 +388,11 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
     if (floats) PetscCall((Run<float>(Args<float>(s, run, atomic, mode, r, z), run, s)));
     else if (s->single) PetscCall((Run<float>(Args<double>(s, run, atomic, mode, r, z), run, s)));
     else PetscCall((Run<double>(Args<double>(s, run, atomic, mode, r, z), run, s)));
+    if constexpr (Back::Team::group > 1) {
+      if (!atomic || !s->to) PetscFunctionReturn(PETSC_SUCCESS);
+      if (floats) PetscCall(HopsPatchMeetLaunches<Back>::Sum(s, run, (float *)z));
+      else PetscCall(HopsPatchMeetLaunches<Back>::Sum(s, run, (double *)z));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
