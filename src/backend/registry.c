@@ -131,9 +131,9 @@ VecType HopsSpaceVecType(HopsSpace sp)
 }
 
 /*
-  VecSetType() gives a vector of several ranks on a device memory of the host too, page-locked and set to zero: 5 ms
-  for each million of entries, more than most of what a set-up does. A vector on arrays that are not there has no
-  memory until it is used.
+  VecSetType() gives a vector of several ranks on a device memory of the host too, page-locked and set to
+  zero: 5 ms for each million of entries, more than most of what a set-up does. A vector on arrays that are
+  not there has no memory until it is used.
 */
 PetscErrorCode HopsVecCreate(MPI_Comm comm, PetscInt bs, PetscInt n, PetscInt N, VecType type, Vec *x)
 {

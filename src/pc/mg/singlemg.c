@@ -198,7 +198,8 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
-/* The inverse of the diagonal, where the back end works. PCJACOBI would look for zeros in the process's memory */
+/* The inverse of the diagonal, where the back end works. PCJACOBI would look for zeros in the process's
+   memory */
 static PetscErrorCode InvertDiagonal(HopsSpace sp, Mat A, Vec *inverse)
 {
   PetscReal least, sum;
@@ -226,8 +227,8 @@ static PetscErrorCode ApplyDiagonal(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers without order in [-1/2, 1/2), the same of all back ends: those of a table, again and again. Its length
-   is prime, so that it falls in step with no order of unknowns */
+/* Numbers without order in [-1/2, 1/2), the same of all back ends: those of a table, again and again. Its
+   length is prime, so that it falls in step with no order of unknowns */
 static PetscErrorCode SetNoise(HopsSpace sp, Vec x)
 {
   enum {

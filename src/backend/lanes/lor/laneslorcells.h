@@ -199,8 +199,8 @@ PetscErrorCode HopsLORSetPieces(const int begin[], const int entry[], const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For entries v of the group whose first entry is `first`, `each` a cell, HopsLanesPrefetch() of what these of
-   the next group need, and rows of so many bytes that the group soon writes */
+/* For entries v of the group whose first entry is `first`, `each` a cell, HopsLanesPrefetch() of what these
+   of the next group need, and rows of so many bytes that the group soon writes */
 static HOPS_LANES void HopsLORPrefetchEntries(const HopsLORPieces &p, const HopsLORRows &rows, int first, int each, int group,
                                               int words, int bytes, int v)
 {

@@ -152,7 +152,8 @@ HOPS_LANES_CALLED void Contract(const Team &team, const HopsLanesContraction &c,
   team.Sync();
 }
 
-/* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose, of parity[d]; f, g are scratch */
+/* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose, of parity[d]; f, g are
+   scratch */
 template <class Team, class V>
 HOPS_LANES_CALLED void Tensor(const Team &team, int dim, const HopsLanesContraction &c, const double *const A[3],
                               const int parity[3], int sm, int sn, const V *in, V *f, V *g, V *out, bool add)

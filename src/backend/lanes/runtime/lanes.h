@@ -138,8 +138,8 @@ HOPS_LANES void HopsLanesStop()
 #endif
 }
 
-/* On a host data of the next group of lanes are asked for while this one is worked on, where they are read with
-   strides that a processor does not foresee */
+/* On a host data of the next group of lanes are asked for while this one is worked on, where they are read
+   with strides that a processor does not foresee */
 static HOPS_LANES void HopsLanesPrefetch(const void *p, size_t bytes)
 {
 #if defined(HOPS_LANES_ONE)
