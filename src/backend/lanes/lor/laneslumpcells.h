@@ -112,7 +112,7 @@ template <class Cell, class Team> struct HopsLumpCellValues {
       const size_t part = (m.n + m.ne - 1) / m.ne * G; /* of the numbers */
       V            x[N];
 
-      HopsLORPrefetch(m.numbers + (size_t)(c + G) * m.n + i * part, part * sizeof(*m.numbers));
+      HopsLanesPrefetch(m.numbers + (size_t)(c + G) * m.n + i * part, part * sizeof(*m.numbers));
       HopsLORPrefetchEntries(p, rows, c * m.ne, m.ne, G, Words::WORDS, N * 8, i);
       cell.template Contributions<G>(i, mask, m.numbers + (size_t)c * m.n, x);
       for (unsigned int left = on; left; left &= left - 1) {
