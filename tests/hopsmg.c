@@ -464,7 +464,8 @@ int main(int argc, char **argv)
       suffix: single
       requires: real
       nsize: {{1 3}}
-      args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
+      args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2
+      args: -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
     test:
       suffix: single_2d
       requires: real
@@ -474,7 +475,8 @@ int main(int argc, char **argv)
       suffix: single_2d_most
       requires: real
       nsize: {{1 3}}
-      args: -precisions -most 13 -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 4 -pc_hopsmg_precision {{double single}}
+      args: -precisions -most 13 -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 4
+      args: -pc_hopsmg_precision {{double single}}
     test:
       suffix: single_full
       requires: host real
