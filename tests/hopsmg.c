@@ -460,23 +460,19 @@ int main(int argc, char **argv)
       suffix: coarse_types_hypre
       requires: hypre
       args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type hypre
-    test:
-      suffix: single
+    testset:
       requires: real
       nsize: {{1 3}}
-      args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2
-      args: -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
-    test:
-      suffix: single_2d
-      requires: real
-      nsize: {{1 3}}
-      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 2 -pc_hopsmg_precision {{double single}}
-    test:
-      suffix: single_2d_most
-      requires: real
-      nsize: {{1 3}}
-      args: -precisions -most 13 -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 4
-      args: -pc_hopsmg_precision {{double single}}
+      args: -precisions -dm_refine_hierarchy 2 -pc_hopsmg_precision {{double single}}
+      test:
+        suffix: single
+        args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -order {{2 4}separate output}
+      test:
+        suffix: single_2d
+        args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -order 2
+      test:
+        suffix: single_2d_most
+        args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -order 4 -most 13
     test:
       suffix: single_full
       requires: host real
