@@ -107,6 +107,18 @@ PetscErrorCode PCPATCHFDCheckReal(PC pc, PC_PATCHFD *fd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On one process there are no ghosts, and a back end may neither read nor write what is not there: then the
+   caller's arrays can be P-vectors */
+static PetscErrorCode IsAlone(PC pc, const PC_PATCHFD *fd, PetscBool *alone)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  *alone = HOPS_PARTS == 1 && size == 1 && !fd->patches->space->backend->spare && !fd->patches->nG ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in,
    those of z go out */
 PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
@@ -163,16 +175,25 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
                   *out            = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
   const PetscReal *xa;
   PetscReal       *ya;
+  PetscBool        alone;
 
   PetscFunctionBegin;
+  PetscCall(IsAlone(pc, fd, &alone));
   PetscCall(HopsVecGetPartRead(pt->space, x, part, &xa));
-  if (in) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, in, xa, fd->r));
-  else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, fd->z));
-  PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
   PetscCall(HopsVecGetPart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
-  if (out) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, out, fd->z, ya));
-  else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  if (alone && !in && !out) {
+    PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, ya));
+    PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+    PetscCall((*fd->kernel->ops->Apply)(fd->kernel, PETSC_DOUBLE, -1, mode, xa, ya));
+    PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  } else {
+    if (in) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, in, xa, fd->r));
+    else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
+    PetscCall((*be->vector->Zero)(PETSC_DOUBLE, pt->nT, fd->z));
+    PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
+    if (out) PetscCall((*be->vector->Times)(PETSC_DOUBLE, pt->nT, out, fd->z, ya));
+    else PetscCall((*be->vector->Combine)(PETSC_DOUBLE, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  }
   PetscCall(SetEssential(pt->space, xa, ya));
   PetscCall(HopsVecRestorePart(pt->space, y, part, HOPS_VEC_WRITE, &ya));
   PetscCall(HopsVecRestorePartRead(pt->space, x, part, &xa));
@@ -239,9 +260,8 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
 }
 
 /*
-  On one process and a device, where all colors are fused, sweeps work on the caller's vectors: there are no
-  ghosts, and the back end neither reads nor writes what is not there. In single precision a sweep on an
-  iterate takes the way of PCPATCHFDSweepCorrection().
+  Where all colors are fused, sweeps work on the caller's vectors, if these can be P-vectors. In single
+  precision a sweep on an iterate takes the way of PCPATCHFDSweepCorrection().
 */
 static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, PetscInt its,
                                             Vec b, Vec y, PetscBool *done)
@@ -251,14 +271,12 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
   const PetscReal      *ba;
   PetscReal            *ya;
-  PetscMPIInt           size;
+  PetscBool             alone;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (HOPS_PARTS > 1 || size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness ||
-      (fd->single && !fd->fellback && (!zero || its > 1)))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsAlone(pc, fd, &alone));
+  if (!alone || !fd->b || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1))) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));

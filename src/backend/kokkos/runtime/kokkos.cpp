@@ -93,6 +93,7 @@ static HopsBackendOps Table()
   b.vectype = HOPS_KOKKOS_VECTYPE;
   b.memtype = HOPS_KOKKOS_MEMTYPE;
   b.host    = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
+  if (HopsKokkosOnHost) b.runpoints = 1 << 17; /* launches that keep threads busy */
   if (HopsKokkosOnHost && other) memory = HopsKokkosHostMemory(other->memory);
   b.memory         = HopsKokkosOnHost && other ? &memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
