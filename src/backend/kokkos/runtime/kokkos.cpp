@@ -94,7 +94,9 @@ static HopsBackendOps Table()
   b.memtype = HOPS_KOKKOS_MEMTYPE;
   b.host    = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
   if (HopsKokkosOnHost) b.runpoints = 1 << 17; /* launches that keep threads busy */
-  if (HopsKokkosOnHost && other) memory = HopsKokkosHostMemory(other->memory);
+#if defined(HOPS_KOKKOS_HOST)
+  if (other) memory = HopsKokkosHostMemory(other->memory);
+#endif
   b.memory         = HopsKokkosOnHost && other ? &memory : &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.rows           = &HopsRowsKokkos;

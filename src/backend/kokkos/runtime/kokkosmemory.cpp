@@ -245,6 +245,7 @@ static PetscErrorCode Copy(HopsQueue queue, void *dst, const void *src, size_t n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if defined(HOPS_KOKKOS_HOST)
 /* Large copies of the process by all threads, which touch what is new for the first time */
 static PetscErrorCode CopyHost(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection)
 {
@@ -270,6 +271,7 @@ HopsMemoryOps HopsKokkosHostMemory(const HopsMemoryOps *host)
   memory.Copy = CopyHost;
   return memory;
 }
+#endif
 
 /* Kokkos would fill a host's memory byte by byte, or with zeros by one thread, though it is often touched for
    the first time here */
