@@ -249,20 +249,15 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalTerm(const Team &team, const HopsDerham
   const int                    dim = k.dim, nq = HopsLanesPower(k.Q, dim);
   int                          outer = 1;
 
-  const V *in = v;
-
-  if (Team::group == 1 && t.points[c][0] == 1 && a == 1) in = (const V *)d; /* as they lie */
-  else {
-    HopsDerhamEachTurned(team, t.points[c], t.byQ, t.byQ, nq,
-                         [&](int q, int turned) { v[turned] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q)); });
-    team.Sync();
-  }
+  HopsDerhamEachTurned(team, t.points[c], t.byQ, t.byQ, nq,
+                       [&](int q, int turned) { v[turned] = a * *(const V *)(d + HopsDerhamAt<Team>(k.Q, nq, nd, 0, q)); });
+  team.Sync();
   for (int j = 0; j < dim - after; j++) {
     const int     x = t.turn[c][j], open = t.s.l.open[c][x] ? 1 : 0, kind = kinds >> 2 * x & 3;
     const double *A   = kind == 1 ? k.DD : (kind == 2 ? k.BD : (open ? k.EE : k.BB));
     V            *out = j == dim - 1 ? e + t.s.l.off[c] : (j == 0 ? f : g);
 
-    Contract(team, t.down[open], A, 1, t.down[open].M, outer, dim - 1 - j, j == 0 ? in : (j == 1 ? f : g), out,
+    Contract(team, t.down[open], A, 1, t.down[open].M, outer, dim - 1 - j, j == 0 ? v : (j == 1 ? f : g), out,
              before > 0 && j == dim - 1 - before, kind == 2 ? -1 : 1);
     outer *= t.down[open].M;
   }

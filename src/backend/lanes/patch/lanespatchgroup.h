@@ -182,16 +182,6 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     }
   }
 
-  /* Of the group after this one, while this one is worked on: a patch's numbers are too few for a processor
-     to see how they lie */
-  template <int G> HOPS_LANES void Prefetch(const HopsLanesPatchRecord *p, int k) const
-  {
-    for (int g = G; g < 2 * G && k + g < a.n; g++) {
-      HopsLanesPrefetch(a.idx + p[g].start, entries * sizeof(int));
-      if (a.to && a.meets[k + g]) HopsLanesPrefetch(a.to + p[g].start, entries * sizeof(int));
-    }
-  }
-
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
     typedef typename Team::template Of<T> W;
@@ -212,7 +202,6 @@ template <int DIM, int n, class T, class V> struct HopsPatchSolveGroup {
     else
       for (int e = 0; e < entries; e++)
         u[e] = HopsLanesEach<W, G>([&](int g) { return g < m ? HopsPatchLoad<T>(a, p[g].start + e) : (T)0; });
-    Prefetch<G>(p, team.index() * G);
     for (int i = 0; i < 5; i++) s[i] = HopsLanesEach<W, G>([&](int g) { return (T)p[g < m ? g : 0].scale[i]; });
     if (same) {
       const T *S[DIM];
