@@ -276,7 +276,8 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(IsAlone(pc, fd, &alone));
-  if (!alone || !fd->b || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!alone || !fd->b || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+    PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));
