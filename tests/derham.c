@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 3}}
-    filter: sed -e 's/back end [a-z]*/back end host/'
+    filter: sed -e 's,back end [a-z]*,back end host,'
     test:
       suffix: 2d
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,4 -order {{1 2 3 5}separate output}

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    filter: sed -e 's/back end [a-z]*/back end host/'
+    filter: sed -e 's,back end [a-z]*,back end host,'
     args: -dm_plex_dim 2 -dm_plex_box_faces 4,5 -family {{HCURL HDIV L2}separate output}
     test:
       suffix: 2d
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
       args: -order 3 -gll
 
   testset:
-    filter: sed -e 's/back end [a-z]*/back end host/'
+    filter: sed -e 's,back end [a-z]*,back end host,'
     args: -dm_plex_dim 3 -family {{HCURL HDIV L2}separate output}
     test:
       suffix: 3d

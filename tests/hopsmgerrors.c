@@ -325,7 +325,7 @@ int main(int argc, char **argv)
 
   test:
     args: -malloc_dump 0
-    filter: sed -e "s/back end [a-z]*/back end host/"
+    filter: sed -e "s,back end [a-z]*,back end host,"
 
   test:
     suffix: coefficients
