@@ -92,17 +92,19 @@ static PetscErrorCode MakeProduct(HopsPatches pt, const HopsPatchCells *pc, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A tensor star: exact, condensed, dense or a surrogate */
+/* A tensor star: exact, condensed, dense or a surrogate; of cells list[] as Stars() has it */
 static PetscErrorCode AddTensor(HopsPatches pt, const HopsPatchCells *pc, HopsPatchStar *s, unsigned char faults,
-                                const HopsPatchFit *f, const HopsPatchOptions *opt, PetscInt ntouch, const PetscInt touch[],
+                                const HopsPatchFit *f, const HopsPatchOptions *opt, PetscInt ncells, const PetscInt list[],
                                 Lines *lines)
 {
   const PetscInt  dim = pc->space->dim, p = pc->space->order;
   const PetscBool nodes = opt->fuse && f->exact && !(faults & HOPS_PATCH_DIFFERS) ? PETSC_TRUE : PETSC_FALSE;
+  PetscInt        touch[8];
   int             size[3], n;
 
   PetscFunctionBegin;
   n = HopsPatchStarSize(&pc->nodes, s, 0, size);
+  for (PetscInt k = 0; k < ncells; ++k) touch[k] = list[k] >> dim;
   if (!f->exact && p > 1 && f->bound[1] > opt->condenseratio * f->bound[0] && opt->condensemax > 0) {
     const int side[3]  = {s->side[0], s->side[1], s->side[2]};
     PetscInt *skeleton = lines->skeleton + (side[0] - 1 + 2 * (side[1] - 1) + 4 * (side[2] - 1));
@@ -110,14 +112,14 @@ static PetscErrorCode AddTensor(HopsPatches pt, const HopsPatchCells *pc, HopsPa
 
     if (!*skeleton) PetscCall(HopsPatchSkeleton(dim, p, side, skeleton, NULL));
     if (*skeleton <= opt->condensemax && StarFactors(pc, s, d)) {
-      PetscCall(HopsPatchesAppend(pt, n, s, NULL, NULL, ntouch, touch));
+      PetscCall(HopsPatchesAppend(pt, n, s, NULL, NULL, opt->colors ? ncells : 0, touch));
       for (PetscInt b = 0; b < dim; ++b) pt->size[pt->n - 1][b] = size[b];
       PetscCall(HopsPatchesAddCondensed(pt, side, d));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
   s->sorted = !f->exact && f->bound[1] > opt->denseratio * f->bound[0] && n <= opt->densemax;
-  PetscCall(HopsPatchesAppend(pt, n, s, NULL, NULL, ntouch, touch));
+  PetscCall(HopsPatchesAppend(pt, n, s, NULL, NULL, opt->colors || s->sorted ? ncells : 0, touch));
   if (!s->sorted) PetscCall(MakeProduct(pt, pc, size, opt, nodes, f, lines));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,7 +227,7 @@ static PetscErrorCode Lists(HopsPatchCells *pc, PetscInt *nv, PetscInt *vertex[]
 
 PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, PetscBool want[])
 {
-  PetscInt          nv = 0, *vertex, *start, *list, touch[8];
+  PetscInt          nv = 0, *vertex, *start, *list;
   HopsPatchVertices m;
   HopsPatchStar    *star;
   HopsPatchFit     *fit;
@@ -236,7 +238,9 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(PetscLogEventBegin(HopsPatchEvent.star, 0, 0, 0, 0));
   PetscCall(HopsPatchCellsNodes(pc));
   PetscCall(Lists(pc, &nv, &vertex, &start, &list));
-  PetscCall(PetscMalloc3(nv, &star, nv, &faults, nv, &fit));
+  PetscCall(PetscMalloc2(nv, &faults, nv, &fit));
+  PetscCall(HopsPatchesReserve(pt, nv, 0));
+  star = pt->star + pt->n; /* a patch's place is not behind its vertex's */
   m = (HopsPatchVertices){.n          = nv,
                           .ncells     = pc->n,
                           .start      = start,
@@ -247,19 +251,17 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
                           .derivative = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE,
                           .all        = opt->fuse};
   PetscCall((*HopsPatchSetUpOf(pc->space)->Stars)(&m, star, faults, fit));
-  PetscCall(HopsPatchesReserve(pt, nv, start[nv]));
   for (PetscInt v = 0; v < nv; ++v) {
     const PetscInt ncells = start[v + 1] - start[v];
     PetscBool      done = PETSC_TRUE, all = PETSC_TRUE;
 
     for (PetscInt k = start[v]; k < start[v + 1] && all; ++k) all = HopsPatchCornerIsOwn(pc, list[k]);
     if (star[v].side[0] && all && !(faults[v] & HOPS_PATCH_LACKS)) {
-      for (PetscInt k = 0; k < ncells; ++k) touch[k] = list[start[v] + k] >> pc->space->dim;
-      PetscCall(AddTensor(pt, pc, star + v, faults[v], fit + v, opt, ncells, touch, &lines));
+      PetscCall(AddTensor(pt, pc, star + v, faults[v], fit + v, opt, ncells, list + start[v], &lines));
     } else PetscCall(AddIrregular(pt, pc, opt, ncells, list + start[v], want, &done));
     if (done) pt->center[pt->n - 1] = vertex[v];
   }
-  PetscCall(PetscFree3(star, faults, fit));
+  PetscCall(PetscFree2(faults, fit));
   PetscCall(PetscFree(vertex));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(list));

@@ -197,7 +197,8 @@ struct _HopsPatches {
   PetscInt            nfactors, fmax, nvalues, vmax, *hash, nhash;
   HopsPatchFactor    *factors;
   PetscReal          *values;
-  PetscInt           *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
+  /* cells with unknowns of a patch: of dense ones, and of all where colours are wanted */
+  PetscInt           *touchstart, *touch, ntouch, tmax;
   /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none.
      eidx[] is where the back end works, until the smoother has its own */
   PetscInt *estart, next;

@@ -6,20 +6,29 @@
 #include "lanespatchmatrix.h"
 
 template <class Back> struct HopsLanesPatchSetUp {
-  /* Arrays of the pool that a function has where the back end works: copies of h, or (NULL) for results */
+  static bool Here() { return PetscMemTypeHost(Back::Ops()->memtype); }
+
+  /* Arrays of the process where the back end works: themselves, if it reaches the process's memory, or arrays
+     of the pool */
   struct Arrays {
     void *array[16];
     int   n;
 
+    /* with h's values */
     PetscErrorCode In(size_t bytes, const void *h, void *d)
     {
-      const HopsMemoryOps *memory = Back::Ops()->memory;
-
       PetscFunctionBegin;
-      *(void **)d = NULL;
-      if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall((*memory->PoolMalloc)(bytes, (void **)d));
-      if (h) PetscCall((*memory->Copy)(NULL, *(void **)d, h, bytes, HOPS_COPY_IN));
+      PetscCall(Room(bytes, const_cast<void *>(h), d));
+      if (bytes && *(void **)d != h) PetscCall((*Back::Ops()->memory->Copy)(NULL, *(void **)d, h, bytes, HOPS_COPY_IN));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    /* for results, which Out() brings to h; NULL: they stay */
+    PetscErrorCode Room(size_t bytes, void *h, void *d)
+    {
+      PetscFunctionBegin;
+      *(void **)d = h && Here() ? h : NULL;
+      if (!bytes || *(void **)d) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall((*Back::Ops()->memory->PoolMalloc)(bytes, (void **)d));
       array[n++] = *(void **)d;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -33,7 +42,7 @@ template <class Back> struct HopsLanesPatchSetUp {
 
   static PetscErrorCode Out(void *h, const void *d, size_t bytes)
   {
-    return (*Back::Ops()->memory->Copy)(NULL, h, d, bytes, HOPS_COPY_OUT);
+    return h == d ? PETSC_SUCCESS : (*Back::Ops()->memory->Copy)(NULL, h, d, bytes, HOPS_COPY_OUT);
   }
 
   static HopsLanesPatchData Data(HopsH1Operator k)
@@ -72,7 +81,7 @@ template <class Back> struct HopsLanesPatchSetUp {
 
     PetscFunctionBegin;
     if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(arrays.In(bytes, NULL, &d));
+    PetscCall(arrays.Room(bytes, models, &d));
     PetscCall(Back::Teams("HopsPatchModels", Rows(k->ncells, HopsLanesOf(HopsPatchModelsOf::lanes)), CellBytes(a),
                           HopsPatchModelsOf{a, (int)k->ncells, d}));
     PetscCall(Out(models, d, bytes));
@@ -102,10 +111,10 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscCall(PetscMalloc1(nt, &T));
     HopsPatchElementTables(P, (int)b->Q, b->B, b->D, T);
     PetscCall(arrays.In(nt * sizeof(double), T, &dT));
-    PetscCall(PetscFree(T));
     PetscCall(arrays.In(n * sizeof(PetscInt), cells, &dcells));
     PetscCall(Back::Teams("HopsPatchElements", (int)n, bytes, HopsPatchElementsOf{a, P, dT, dcells, chunk, nn * nn, nwork, E}));
     PetscCall(arrays.Free());
+    PetscCall(PetscFree(T));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -136,7 +145,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     for (int v = 0; v < nv; ++v) f.corner[v] = (int)corner[v];
-    PetscCall(arrays.In(total * sizeof(int), NULL, &f.number));
+    PetscCall(arrays.Room(total * sizeof(int), number, &f.number));
     PetscCall(Back::Each("HopsPatchCorners", total, f));
     PetscCall(Out(number, f.number, total * sizeof(int)));
     PetscCall(arrays.Free());
@@ -170,14 +179,14 @@ template <class Back> struct HopsLanesPatchSetUp {
     }
     PetscCall(arrays.In((n + 1) * sizeof(PetscInt), m->start, &start));
     PetscCall(arrays.In(m->start[n] * sizeof(PetscInt), m->list, &list));
-    PetscCall(arrays.In(n * sizeof(HopsPatchStar), NULL, &dstar));
-    PetscCall(arrays.In(n, NULL, &dfaults));
+    PetscCall(arrays.Room(n * sizeof(HopsPatchStar), star, &dstar));
+    PetscCall(arrays.Room(n, faults, &dfaults));
     PetscCall(Back::Each("HopsPatchStars", n, HopsPatchStarsOf{corners, start, list, dstar}));
     PetscCall(Back::Teams("HopsPatchFaults", Rows(n, HopsLanesOf(HopsPatchFaultsOf::lanes)), 0,
                           HopsPatchFaultsOf{m->nodes, m->all ? 1 : 0, (int)n, dstar, dfaults}));
     PetscCall(arrays.In(m->ncells * sizeof(HopsPatchCell), m->data, &data));
-    PetscCall(arrays.In((size_t)4 * m->ncells * sizeof(double), NULL, &logs));
-    PetscCall(arrays.In(n * sizeof(HopsPatchFit), NULL, &dfit));
+    PetscCall(arrays.Room((size_t)4 * m->ncells * sizeof(double), NULL, &logs));
+    PetscCall(arrays.Room(n * sizeof(HopsPatchFit), fit, &dfit));
     PetscCall(Back::Each("HopsPatchLogs", m->ncells, HopsPatchLogsOf{dim, derivative, data, logs}));
     PetscCall(Back::Each("HopsPatchFits", n, HopsPatchFitsOf{dim, derivative, data, logs, dstar, dfit}));
     PetscCall(Out(star, dstar, n * sizeof(HopsPatchStar)));
@@ -208,7 +217,7 @@ template <class Back> struct HopsLanesPatchSetUp {
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(arrays.In((size_t)3 * n * sizeof(double), NULL, &d));
+    PetscCall(arrays.Room((size_t)3 * n * sizeof(double), extent, &d));
     PetscCall(Back::Each("HopsPatchExtents", n, HopsPatchExtentsOf{*m, d}));
     PetscCall(Out(extent, d, (size_t)3 * n * sizeof(double)));
     PetscCall(arrays.Free());
@@ -225,7 +234,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(arrays.In(n * sizeof(PetscInt), cells, &c));
-    PetscCall(arrays.In(total * sizeof(double), NULL, &d));
+    PetscCall(arrays.Room(total * sizeof(double), x, &d));
     PetscCall(Back::Each("HopsPatchPositions", total, HopsPatchPositionsOf{*m, c, d}));
     PetscCall(Out(x, d, total * sizeof(double)));
     PetscCall(arrays.Free());
@@ -278,7 +287,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     Arrays              arrays = {};
     HopsPatchModes      dm;
     HopsPatchCondensed *dcond;
-    int                *dbad, first, nmax = 0, b;
+    int                *dbad, first = none, nmax = 0, b;
     size_t              bytes;
 
     PetscFunctionBegin;
@@ -288,7 +297,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscCall(InvertBlock(nmax, 0, "-pc_patchfd_condense_max", &b, &bytes));
     PetscCall(HopsLanesModesToBack(Back::Ops(), m, &dm));
     PetscCall(arrays.In(n * sizeof(HopsPatchCondensed), cond, &dcond));
-    PetscCall(arrays.In(sizeof(int), &none, &dbad));
+    PetscCall(arrays.In(sizeof(int), &first, &dbad));
     PetscCall(Back::Teams("HopsPatchCondense", (int)n, bytes, HopsPatchCondenseOf{dm, dcond, schur, b, dbad}));
     PetscCall(Out(&first, dbad, sizeof(int)));
     if (first != none) *bad = first;
@@ -328,7 +337,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     PetscCall(Matrices(m, &arrays, &f.m));
     PetscCall(arrays.In(m->n * sizeof(PetscInt), first, &f.first));
     PetscCall(arrays.In(first[m->n] * sizeof(double), w, &f.w));
-    PetscCall(arrays.In(first[m->n] * sizeof(double), NULL, &f.t));
+    PetscCall(arrays.Room(first[m->n] * sizeof(double), t, &f.t));
     PetscCall(Back::Teams("HopsPatchProducts", f.m.n, HOPS_LANES_PATCH_BYTES((sizeof(double) + sizeof(int)) * m->nodes.nn), f));
     PetscCall(Out(t, f.t, first[m->n] * sizeof(double)));
     PetscCall(arrays.Free());
@@ -341,7 +350,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     const int              none   = PETSC_MPI_INT_MAX;
     HopsLanesPatchMatrices a      = {};
     Arrays                 arrays = {};
-    int                    first, b;
+    int                    first = none, b;
     size_t                 bytes;
 
     PetscFunctionBegin;
@@ -351,7 +360,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     a.inv = inv;
     PetscCall(InvertBlock(a.nmax, sizeof(int) * m->nodes.nn, "-pc_patchfd_dense_max", &b, &bytes));
     PetscCall(arrays.In(m->n * sizeof(size_t), m->offset, &a.offset));
-    PetscCall(arrays.In(sizeof(int), &none, &a.bad));
+    PetscCall(arrays.In(sizeof(int), &first, &a.bad));
     PetscCall(Back::Teams("HopsPatchInvert", a.n, bytes, HopsPatchInvertOf{a, b}));
     PetscCall(Out(&first, a.bad, sizeof(int)));
     if (first != none) *bad = first;
