@@ -241,15 +241,15 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(PetscMalloc2(nv, &faults, nv, &fit));
   PetscCall(HopsPatchesReserve(pt, nv, 0));
   star = pt->star + pt->n; /* a patch's place is not behind its vertex's */
-  m = (HopsPatchVertices){.n          = nv,
-                          .ncells     = pc->n,
-                          .start      = start,
-                          .list       = list,
-                          .nodes      = pc->bnodes,
-                          .corners    = HopsPatchCellsCorners(pc),
-                          .data       = pc->data,
-                          .derivative = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE,
-                          .all        = opt->fuse};
+  m    = (HopsPatchVertices){.n          = nv,
+                             .ncells     = pc->n,
+                             .start      = start,
+                             .list       = list,
+                             .nodes      = pc->bnodes,
+                             .corners    = HopsPatchCellsCorners(pc),
+                             .data       = pc->data,
+                             .derivative = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE,
+                             .all        = opt->fuse};
   PetscCall((*HopsPatchSetUpOf(pc->space)->Stars)(&m, star, faults, fit));
   for (PetscInt v = 0; v < nv; ++v) {
     const PetscInt ncells = start[v + 1] - start[v];

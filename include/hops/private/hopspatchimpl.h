@@ -198,7 +198,7 @@ struct _HopsPatches {
   HopsPatchFactor    *factors;
   PetscReal          *values;
   /* cells with unknowns of a patch: of dense ones, and of all where colours are wanted */
-  PetscInt           *touchstart, *touch, ntouch, tmax;
+  PetscInt *touchstart, *touch, ntouch, tmax;
   /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none.
      eidx[] is where the back end works, until the smoother has its own */
   PetscInt *estart, next;

@@ -6,7 +6,10 @@
 #include "lanespatchmatrix.h"
 
 template <class Back> struct HopsLanesPatchSetUp {
-  static bool Here() { return PetscMemTypeHost(Back::Ops()->memtype); }
+  static bool Here()
+  {
+    return PetscMemTypeHost(Back::Ops()->memtype);
+  }
 
   /* Arrays of the process where the back end works: themselves, if it reaches the process's memory, or arrays
      of the pool */
@@ -350,7 +353,7 @@ template <class Back> struct HopsLanesPatchSetUp {
     const int              none   = PETSC_MPI_INT_MAX;
     HopsLanesPatchMatrices a      = {};
     Arrays                 arrays = {};
-    int                    first = none, b;
+    int                    first  = none, b;
     size_t                 bytes;
 
     PetscFunctionBegin;
