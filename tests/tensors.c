@@ -89,6 +89,7 @@ static PetscErrorCode FieldsCreate(Test *t, DM dm, PetscInt k, const char prefix
     PetscCall(HopsBasisCreateLike(P, rule, &f->basis[i]));
     f->side[i].nc    = f->nc[i];
     f->side[i].basis = &f->basis[i];
+    f->side[i].nl    = f->sp[i]->nL;
     PetscCall(HopsSpaceGetBackendMesh(f->sp[i], &f->side[i].restr, &X));
     t->be     = f->sp[i]->backend;
     t->ncells = f->sp[i]->ncells;

@@ -150,8 +150,9 @@ struct _HopsHung {
 typedef struct {
   PetscInt         nc;
   const HopsBasis *basis;
+  PetscInt         nl;
   const int       *restr; /* [ncells][P^dim] */
-  PetscReal       *l;     /* [nL][nc] */
+  PetscReal       *l;     /* [nl][nc] */
 } HopsTensorSide;
 
 typedef struct {

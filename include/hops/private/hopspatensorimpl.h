@@ -39,6 +39,14 @@ typedef struct {
   HopsPAData    *data;
 } HopsPABlock;
 
+/* The L-vectors of the fields of a side, one after the other, where the back end works */
+typedef struct {
+  PetscInt   n;
+  PetscReal *l;
+  PetscInt  *gather;  /* [n] entry of the global vector, -1 where it has none */
+  PetscInt  *scatter; /* [local size of the global vector] entry of l[], -1 where no node has it */
+} HopsPAVector;
+
 enum {
   HOPS_TEST  = 0,
   HOPS_TRIAL = 1
@@ -46,19 +54,21 @@ enum {
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
-  HopsForm                    form;
-  HopsJacobian                jacobian; /* the form's */
-  HopsNodes                   nodes;    /* of the only field, NULL where there are several or test and trial functions differ */
-  HopsSpace                   space;    /* that of highest order, for the cells */
-  PetscInt                    n[2];     /* test and trial fields */
-  HopsPASide                 *side[2];
-  PetscInt                    size[2]; /* local rows and columns */
-  HopsPABlock                *block;   /* [form->nblocks] */
-  HopsFaceForm                faces;   /* boundary Jacobians, or NULL */
-  HopsTensorOperator          kernel;
-  HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
-  PetscInt                    Q;
-  struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
+  HopsForm            form;
+  HopsJacobian        jacobian; /* the form's */
+  HopsNodes           nodes;    /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace           space;    /* that of highest order, for the cells */
+  PetscInt            n[2];     /* test and trial fields */
+  HopsPASide         *side[2];
+  HopsPAVector        vec[2];
+  PetscInt            size[2]; /* local rows and columns */
+  HopsPABlock        *block;   /* [form->nblocks] */
+  HopsFaceForm        faces;   /* boundary Jacobians, or NULL */
+  HopsTensorOperator  kernel;
+  HopsTensorData     *view; /* [form->nblocks] what the kernel sees */
+  PetscInt            Q;
+  PetscInt            nfaceops; /* boundary terms of a device */
+  HopsTensorOperator *faceops;
 };
 
 /* src/mat/pa/patensor.c: room for the tensors of a block */
@@ -66,18 +76,18 @@ PETSC_INTERN PetscErrorCode HopsPABlockAllocate(HopsPATensor, PetscInt b, PetscI
 /* src/mat/pa/patensordevice.c: a pass over the cells where a device evaluates the point functions, else
    done is false */
 PETSC_INTERN PetscErrorCode HopsPATensorPassDevice(HopsPATensor, const HopsBasis *, PetscBool *again, PetscBool *done);
-/* vectors and boundary terms of a device */
-PETSC_INTERN PetscErrorCode HopsPATensorCreateDevice(HopsPATensor);
+/* boundary terms of a device */
 PETSC_INTERN PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor);
-PETSC_INTERN PetscErrorCode HopsPATensorFacesApplyDevice(HopsPATensor, PetscBool transpose);
-PETSC_INTERN PetscErrorCode HopsPATensorMultDevice(HopsPATensor, PetscBool transpose, Vec x, Vec y);
-PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
-PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
+/* src/mat/pa/patensoraction.c: L-vectors, and the way to them */
+PETSC_INTERN PetscErrorCode HopsPATensorCreateVectors(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorDestroyVectors(HopsPATensor);
+/* boundary terms, between the sides' L-vectors */
+PETSC_INTERN PetscErrorCode HopsPATensorApplyFaces(HopsPATensor, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, PetscInt part, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 
-/* a side's L-vector: room for it, in l where that is not NULL, and the way to it but for P */
-PETSC_INTERN PetscErrorCode HopsPASideSetUpVector(HopsPASide *);
-/* fields[i] is the field of nodes[i] */
+/* src/mat/pa/patensor.c: fields[i] is the field of nodes[i] */
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
                                                PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[],
                                                HopsPATensor *);
@@ -87,8 +97,6 @@ PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *rul
 /* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the
    whole's block of block i */
 PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, const PetscInt blocks[], HopsPATensor);
-PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, PetscInt part, Vec x, Vec y);
-PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
 PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);
 /* src/mat/pa/patensorhung.c: takes L-vectors whose entries but for cells' own where nodes hang have the

@@ -92,7 +92,7 @@ static PetscErrorCode HopsPADataRelease(HopsPAData **data)
 static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 {
   PetscFunctionBegin;
-  if (t->device) PetscCall(HopsPATensorResetFacesDevice(t)); /* they have the kernel's bases */
+  PetscCall(HopsPATensorResetFacesDevice(t)); /* they have the kernel's bases */
   if (t->kernel) PetscCall((*t->kernel->ops->Destroy)(&t->kernel));
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
@@ -104,27 +104,17 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
 {
   HopsPATensor t = *out;
-  PetscBool    device;
 
   PetscFunctionBegin;
   *out = NULL;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
-  device = t->device ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsPATensorDestroyDevice(t));
+  PetscCall(HopsPATensorDestroyVectors(t));
   for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
   PetscCall(PetscFree2(t->block, t->view));
   for (PetscInt k = 0; k < 2; ++k) {
-    for (PetscInt i = 0; i < t->n[k]; ++i) {
-      HopsPASide *s = &t->side[k][i];
-
-      if (!device) {
-        PetscCall(PetscFree(s->l));
-        PetscCall(HopsProlongDestroy(&s->P));
-      }
-      PetscCall(HopsNodesDestroy(&s->nodes));
-    }
+    for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsNodesDestroy(&t->side[k][i].nodes));
     PetscCall(PetscFree(t->side[k]));
   }
   PetscCall(HopsFaceFormDestroy(&t->faces));
@@ -173,37 +163,6 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 
 /* -------------------------------------- quadrature data -------------------------------------- */
 
-PetscErrorCode HopsPASideSetUpVector(HopsPASide *s)
-{
-  HopsSpace        sp = s->nodes->space;
-  const PetscReal *X;
-
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceGetHung(sp, &s->hung));
-  PetscCall(HopsSpaceGetBackendMesh(sp, &s->restr, &X));
-  if (s->hung) s->restr = s->hung->restr;
-  s->nl = sp->nL + (s->hung ? s->hung->n : 0);
-  PetscCall(HopsCheckInt("entries of a field's L-vector", (PetscInt64)s->nl * s->nodes->nc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* L-vectors, and the way to them, in the process's memory; HopsPATensorCreateDevice() is for others */
-static PetscErrorCode HopsPATensorCreateHost(HopsPATensor t)
-{
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < 2; ++k)
-    for (PetscInt i = 0; i < t->n[k]; ++i) {
-      HopsPASide *s  = &t->side[k][i];
-      HopsSpace   sp = s->nodes->space;
-
-      PetscCall(HopsPASideSetUpVector(s));
-      PetscCall(PetscCalloc1(s->nl * s->nodes->nc, &s->l));
-      PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, s->nodes->nc, PETSC_DOUBLE, NULL, &s->P));
-      HopsProlongSetHung(s->P, s->hung);
-    }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Bases and kernel of a rule; W as in TensorCreate() */
 static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rule, PetscInt W)
 {
@@ -213,7 +172,7 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
   PetscFunctionBegin;
   if (t->Q && HopsBasisSameRule(&t->side[HOPS_TEST][0].basis, rule)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
-  if (!t->side[HOPS_TEST][0].P) PetscCall(be->host ? HopsPATensorCreateHost(t) : HopsPATensorCreateDevice(t));
+  if (!t->side[HOPS_TEST][0].P) PetscCall(HopsPATensorCreateVectors(t));
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(t->n[k], &sides[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) {
@@ -222,6 +181,7 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
       PetscCall(HopsBasisCreateLike(s->nodes->space->order + 1, rule, &s->basis));
       sides[k][i].nc    = s->nodes->nc;
       sides[k][i].basis = &s->basis;
+      sides[k][i].nl    = s->nl;
       sides[k][i].l     = s->l;
       sides[k][i].restr = s->restr;
     }
@@ -416,12 +376,12 @@ static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t, const HopsBasis *ru
 {
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!t->device || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis), PetscObjectComm((PetscObject)t->space),
-             PETSC_ERR_SUP,
+  PetscCheck(t->space->backend->host || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis),
+             PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP,
              "On a device full tensors on boundary faces have the rule of the cells, and the PetscFE's face quadrature is another "
              "one: give it the same points (PetscFESetFaceQuadrature()), override both by -mat_pa_q_1d, or use -hops_backend host");
   PetscCall(HopsFaceFormSetUp(t->faces, rule));
-  if (t->device) PetscCall(HopsPATensorSetUpFacesDevice(t));
+  if (!t->space->backend->host) PetscCall(HopsPATensorSetUpFacesDevice(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -469,118 +429,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------- action ------------------------------------------- */
-
-static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscReal x[])
-{
-  HopsSpace      sp = s->nodes->space;
-  const PetscInt nc = s->nodes->nc, *map = s->nodes->map;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sp->nT * nc; ++i) s->l[i] = map[i] < 0 ? 0.0 : x[map[i]];
-  PetscCall(PetscArrayzero(HopsPASideGhosts(s) + sp->nG * nc, sp->nC * nc)); /* transposed, the other side left sums there */
-  PetscCall(HopsProlongBegin(s->P, s->l, HopsPASideGhosts(s)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* sums of ghosts go to their owners, then to the global vector */
-static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscReal y[])
-{
-  const PetscInt n = s->nodes->space->nT * s->nodes->nc, *map = s->nodes->map;
-
-  PetscFunctionBegin;
-  PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
-  for (PetscInt i = 0; i < n; ++i)
-    if (map[i] >= 0) y[map[i]] = s->l[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsPASideZero(HopsPASide *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(s->l, s->nl * s->nodes->nc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Entries of a global vector that no node has are not written one by one */
-static PetscErrorCode HopsPATensorZeroEmpty(HopsPATensor t, PetscInt k, PetscReal y[])
-{
-  PetscInt n = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i) n += t->side[k][i].nodes->nempty;
-  if (n) PetscCall(PetscArrayzero(y, t->size[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, PetscInt part, Vec x, Vec y)
-{
-  const PetscInt   in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
-  const PetscReal *xa;
-  PetscReal       *ya;
-
-  PetscFunctionBegin;
-  if (t->device) {
-    PetscCall(HopsPATensorMultDevice(t, transpose, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(HopsHostVecGetPartRead(x, part, &xa));
-  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
-  PetscCall(HopsHostVecRestorePartRead(x, part, &xa));
-  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
-  for (PetscInt i = 0; i < t->n[in]; ++i) {
-    HopsPASide *s = &t->side[in][i];
-
-    PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
-  }
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_SHARED, transpose));
-  if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
-  for (PetscInt i = 0; i < t->n[out]; ++i) {
-    HopsPASide *s = &t->side[out][i];
-
-    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
-  }
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
-  PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_WRITE, &ya));
-  PetscCall(HopsPATensorZeroEmpty(t, out, ya));
-  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
-  PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_WRITE, &ya));
-  PetscCall(PetscLogFlops(t->kernel->info.flops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
-{
-  PetscReal *a;
-  PetscBool  square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; square && i < t->n[0]; ++i)
-    if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
-  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG,
-             "A block of different test and trial fields has no diagonal: precondition the blocks on the diagonal (PCFIELDSPLIT), "
-             "or use -pc_type none");
-  if (t->device) {
-    PetscCall(HopsPATensorDiagonalDevice(t, d));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
-  PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
-  if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
-  PetscCall(HopsPATensorDiagonalHung(t));
-  if (HOPS_PARTS > 1) PetscCall(VecSet(d, 0.0));
-  PetscCall(HopsHostVecGetPart(d, 0, HOPS_VEC_WRITE, &a));
-  PetscCall(HopsPATensorZeroEmpty(t, HOPS_TEST, a));
-  for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
-    HopsPASide *s = &t->side[HOPS_TEST][i];
-
-    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
-    PetscCall(HopsPASideAddEnd(s, a));
-  }
-  PetscCall(HopsHostVecRestorePart(d, 0, HOPS_VEC_WRITE, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* -------------------------------------------- view -------------------------------------------- */
 
 PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
 {

@@ -1,92 +1,6 @@
-/*
-  Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from
-  the global vector and another empties into it, halos, and boundary terms. Tensors of the cells are made
-  there where the point functions are compiled for it, else by the host once for each state.
-*/
+/* Full tensors of cells, made where the back end works if the point functions are compiled for it, and those
+   of boundary terms, which a device takes from the process. */
 #include <hops/private/hopspatensorimpl.h>
-
-typedef struct _HopsPATensorDevice *HopsPATensorDevice;
-struct _HopsPATensorDevice {
-  PetscInt            size[2];    /* of the L-vectors */
-  PetscReal          *l[2];       /* of all fields, one after the other */
-  PetscInt           *gather[2];  /* [size] entry of the global vector, -1 where it has none */
-  PetscInt           *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
-  PetscInt            nfaces;     /* boundary terms */
-  HopsTensorOperator *faces;
-};
-
-static PetscErrorCode HopsPATensorUpload(const HopsBackendOps *be, PetscInt n, const PetscInt idx[], PetscInt **to)
-{
-  PetscFunctionBegin;
-  PetscCall((*be->memory->Malloc)(n * sizeof(PetscInt), (void **)to));
-  PetscCall((*be->memory->Copy)(NULL, *to, idx, n * sizeof(PetscInt), HOPS_COPY_IN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscBool HopsPATensorBorrows(HopsPATensor t, PetscInt k, PetscInt i)
-{
-  return k == HOPS_TRIAL && i < t->n[HOPS_TEST] && t->side[HOPS_TEST][i].nodes == t->side[HOPS_TRIAL][i].nodes ? PETSC_TRUE
-                                                                                                               : PETSC_FALSE;
-}
-
-PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
-{
-  const HopsBackendOps *be = t->space->backend;
-  HopsPATensorDevice    d;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&d));
-  t->device = d;
-  for (PetscInt k = 0; k < 2; ++k) {
-    PetscInt *gather, *scatter, off = 0;
-
-    for (PetscInt i = 0; i < t->n[k]; ++i) {
-      PetscCall(HopsPASideSetUpVector(&t->side[k][i]));
-      d->size[k] += t->side[k][i].nl * t->side[k][i].nodes->nc;
-    }
-    PetscCall((*be->memory->Malloc)(d->size[k] * sizeof(PetscReal), (void **)&d->l[k]));
-    PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
-    for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
-    for (PetscInt i = 0; i < t->n[k]; ++i) {
-      HopsPASide    *s  = &t->side[k][i];
-      HopsSpace      sp = s->nodes->space;
-      const PetscInt nc = s->nodes->nc;
-
-      s->l = d->l[k] + off;
-      for (PetscInt j = 0; j < s->nl * nc; ++j) {
-        gather[off + j] = j < sp->nT * nc ? s->nodes->map[j] : -1;
-        if (gather[off + j] >= 0) scatter[gather[off + j]] = off + j;
-      }
-      off += s->nl * nc;
-      if (HopsPATensorBorrows(t, k, i)) s->P = t->side[HOPS_TEST][i].P;
-      else PetscCall(HopsProlongCreate(sp, be, &sp->halo, nc, PETSC_DOUBLE, NULL, &s->P));
-      HopsProlongSetHung(s->P, s->hung);
-    }
-    PetscCall(HopsPATensorUpload(be, d->size[k], gather, &d->gather[k]));
-    PetscCall(HopsPATensorUpload(be, t->size[k], scatter, &d->scatter[k]));
-    PetscCall(PetscFree2(gather, scatter));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
-{
-  HopsPATensorDevice    d  = t->device;
-  const HopsBackendOps *be = t->space ? t->space->backend : NULL;
-
-  PetscFunctionBegin;
-  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPATensorResetFacesDevice(t));
-  for (PetscInt k = 1; k >= 0; --k) {
-    for (PetscInt i = 0; i < t->n[k]; ++i)
-      if (!HopsPATensorBorrows(t, k, i)) PetscCall(HopsProlongDestroy(&t->side[k][i].P));
-    PetscCall((*be->memory->Free)((void **)&d->l[k]));
-    PetscCall((*be->memory->Free)((void **)&d->gather[k]));
-    PetscCall((*be->memory->Free)((void **)&d->scatter[k]));
-  }
-  PetscCall(PetscFree(t->device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* ---------------------------------------- tensors ---------------------------------------- */
 
@@ -238,26 +152,23 @@ static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt
 
 PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor t)
 {
-  HopsPATensorDevice d = t->device;
-
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Destroy)(&d->faces[i]));
-  PetscCall(PetscFree(d->faces));
-  d->nfaces = 0;
+  for (PetscInt i = 0; i < t->nfaceops; ++i) PetscCall((*t->faceops[i]->ops->Destroy)(&t->faceops[i]));
+  PetscCall(PetscFree(t->faceops));
+  t->nfaceops = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The tensors of all boundary terms go to the device, which alone needs them */
 PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
 {
-  HopsPATensorDevice d = t->device;
-  HopsFields         F = t->jacobian->fields;
-  PetscInt           n = 0;
+  HopsFields F = t->jacobian->fields;
+  PetscInt   n = 0;
 
   PetscFunctionBegin;
   PetscCall(HopsPATensorResetFacesDevice(t));
   for (HopsFaceTerm term = t->faces->terms; term; term = term->next) ++n;
-  PetscCall(PetscCalloc1(n, &d->faces));
+  PetscCall(PetscCalloc1(n, &t->faceops));
   for (HopsFaceTerm term = t->faces->terms; term; term = term->next) {
     const PetscInt  nq = HopsPower(t->Q, F->dim - 1);
     HopsTensorData  data;
@@ -268,100 +179,11 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
     while (t->side[HOPS_TEST][data.test].field != term->test) ++data.test;
     while (t->side[HOPS_TRIAL][data.trial].field != term->trial) ++data.trial;
     PetscCall(HopsFaceTermPairs(term, F->nc[term->test], F->nc[term->trial], F->dim, nq, &data, &pair, &q));
-    PetscCall((*t->kernel->ops->CreateFaces)(t->kernel, term->n, term->cells, term->faces, &data, &d->faces[d->nfaces]));
-    ++d->nfaces;
+    PetscCall((*t->kernel->ops->CreateFaces)(t->kernel, term->n, term->cells, term->faces, &data, &t->faceops[t->nfaceops]));
+    ++t->nfaceops;
     PetscCall(PetscFree(pair));
     PetscCall(PetscFree(q));
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(term->q[k]));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ------------------------------------------- action ------------------------------------------- */
-
-/* Ghosts, then all, of the fields of a side go to the global vector */
-static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t, PetscInt k)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i) {
-    HopsPASide *s = &t->side[k][i];
-
-    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscReal y[])
-{
-  HopsPATensorDevice d = t->device;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i) {
-    HopsPASide *s = &t->side[k][i];
-
-    PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
-  }
-  PetscCall((*t->space->backend->vector->Pack)(NULL, PETSC_DOUBLE, t->size[k], d->scatter[k], d->l[k], y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorFacesApplyDevice(HopsPATensor t, PetscBool transpose)
-{
-  HopsPATensorDevice d = t->device;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Apply)(d->faces[i], HOPS_PART_SHARED, transpose));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
-{
-  const HopsBackendOps *be = t->space->backend;
-  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
-  HopsPATensorDevice    d = t->device;
-  PetscReal            *ya;
-  const PetscReal      *xa;
-
-  PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(t->space, 0, x, y, &xa, &ya));
-  PetscCall(
-    (*be->vector->Pack)(NULL, PETSC_DOUBLE, d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, d->size[out], d->l[out]));
-  for (PetscInt i = 0; i < t->n[in]; ++i) {
-    HopsPASide *s = &t->side[in][i];
-
-    PetscCall(HopsProlongBegin(s->P, s->l, HopsPASideGhosts(s)));
-  }
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
-  for (PetscInt i = 0; i < t->n[in]; ++i) {
-    HopsPASide *s = &t->side[in][i];
-
-    PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
-  }
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_SHARED, transpose));
-  PetscCall(HopsPATensorFacesApplyDevice(t, transpose));
-  PetscCall(HopsPATensorAddBegin(t, out));
-  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
-  PetscCall(HopsPATensorAddEnd(t, out, ya));
-  PetscCall(PetscLogGpuFlops(t->kernel->info.flops));
-  PetscCall(MatPARestoreArrays(t->space, 0, x, y, &xa, &ya));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor t, Vec v)
-{
-  const HopsBackendOps *be = t->space->backend;
-  HopsPATensorDevice    d  = t->device;
-  PetscReal            *va;
-
-  PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(t->space, 0, NULL, v, NULL, &va));
-  PetscCall((*be->vector->Zero)(PETSC_DOUBLE, d->size[HOPS_TEST], d->l[HOPS_TEST]));
-  PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Diagonal)(d->faces[i]));
-  PetscCall(HopsPATensorDiagonalHung(t));
-  PetscCall(HopsPATensorAddBegin(t, HOPS_TEST));
-  PetscCall(HopsPATensorAddEnd(t, HOPS_TEST, va));
-  PetscCall(MatPARestoreArrays(t->space, 0, NULL, v, NULL, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

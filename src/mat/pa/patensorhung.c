@@ -14,8 +14,7 @@ static PetscErrorCode Apply(HopsPATensor t)
     PetscCall((*vector->Zero)(PETSC_DOUBLE, s->nl * s->nodes->nc, s->l));
   }
   for (int p = 0; p < 3; p++) PetscCall((*t->kernel->ops->Apply)(t->kernel, part[p], PETSC_FALSE));
-  if (t->device) PetscCall(HopsPATensorFacesApplyDevice(t, PETSC_FALSE));
-  else if (t->faces) PetscCall(HopsPATensorFacesApply(t, PETSC_FALSE));
+  PetscCall(HopsPATensorApplyFaces(t, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,15 +16,22 @@ enum {
 
 /* who[l]: the piece whose cells first .. first + n - 1 have unknown l, none, or many */
 template <class Team> struct HopsMeetFind {
-  int        percell, first, n, pieces;
-  const int *restr;
-  int       *who;
+  int             percell, first, n, pieces;
+  const int      *restr;
+  const PetscInt *cell; /* of batches, of which first and n count, or NULL */
+  int            *who;
 
+  /* where piece t begins */
+  HOPS_LANES int begin(int t) const
+  {
+    const int group = Team::group;
+
+    if (cell) return (int)cell[first + HopsLanesPiece(0, n, 1, pieces, t)];
+    return HopsMin(HopsMax(first, (first / group + HopsLanesPiece(first, n, group, pieces, t)) * group), first + n);
+  }
   HOPS_LANES void operator()(size_t t) const
   {
-    const int group = Team::group, base = first / group;
-    const int c0 = HopsMax(first, (base + HopsLanesPiece(first, n, group, pieces, (int)t)) * group),
-              c1 = HopsMin(first + n, (base + HopsLanesPiece(first, n, group, pieces, (int)t + 1)) * group);
+    const int c0 = begin((int)t), c1 = begin((int)t + 1);
 
     for (size_t e = (size_t)c0 * percell; e < (size_t)c1 * percell; e++) {
       const int l = restr[e] < 0 ? -1 - restr[e] : restr[e], seen = *(volatile int *)(who + l);
@@ -87,12 +94,15 @@ template <class Back> struct HopsMeetLaunches {
     if (!*needed || !restr) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall((*memory->PoolMalloc)(m->nl * sizeof(int), (void **)&who));
     for (int p = 0; p < 3; p++) {
-      const int n = (int)m->n[p], first = (int)m->first[p];
+      const int      n = (int)m->n[p], first = (int)m->first[p], some = m->cell ? PetscMin(pieces, n) : pieces;
+      const PetscInt c0 = m->cell ? m->cell[first] : first, c1 = m->cell ? m->cell[first + n] : first + n;
 
       if (!n) continue;
       PetscCall(Back::Set(who, 0xff, m->nl * sizeof(int))); /* HOPS_MEET_NONE */
-      PetscCall(Back::Each("HopsMeetFind", pieces, HopsMeetFind<typename Back::Team>{m->percell, first, n, pieces, m->restr, who}));
-      PetscCall(Back::Each("HopsMeetMark", (size_t)n * m->each, HopsMeetMark{m->padded, who, restr + (size_t)first * m->each}));
+      PetscCall(
+        Back::Each("HopsMeetFind", some, HopsMeetFind<typename Back::Team>{m->percell, first, n, some, m->restr, m->cell, who}));
+      PetscCall(
+        Back::Each("HopsMeetMark", (size_t)(c1 - c0) * m->each, HopsMeetMark{m->padded, who, restr + (size_t)c0 * m->each}));
     }
     PetscCall((*memory->PoolFree)((void **)&who));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,10 +11,11 @@ typedef PetscErrorCode (*HopsLanesFindBad)(const HopsSetUpArgs *, PetscInt cell)
 /* Indices of `each` nodes of a cell in which those get HOPS_LANES_MEET that cells of several pieces have. The
    parts of an operator are launches of their own. restr[ncells][percell] has the unknowns, of nl */
 typedef struct {
-  PetscInt   first[3], n[3], nl;
-  int        percell, each;
-  bool       padded; /* an index of -1 is none */
-  const int *restr;
+  PetscInt        first[3], n[3], nl; /* cells; batches, where these have cells of their own */
+  int             percell, each;
+  bool            padded; /* an index of -1 is none */
+  const int      *restr;
+  const PetscInt *cell; /* [batches + 1] first cells, or NULL: groups of lanes are batches */
 } HopsLanesMeet;
 
 /* in place; needed: are there several pieces? Without indices, that alone */

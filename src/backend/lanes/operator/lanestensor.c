@@ -91,16 +91,21 @@ static PetscErrorCode TensorTables(HopsLanesTensor k, PetscInt Q, const HopsBasi
 /* Batches hold cells of one part each */
 static PetscErrorCode TensorBatches(HopsSpace sp, HopsLanesTensor k)
 {
-  const HopsBackendOps *be     = k->kernels->backend;
-  const PetscInt        end[3] = {sp->ninterior / 2, sp->ninterior, sp->ncells}, W = k->args[0].W * k->kernels->group;
-  PetscInt              c = 0;
+  const HopsBackendOps *be      = k->kernels->backend;
+  const PetscInt        W       = k->args[0].W * k->kernels->group;
+  const HopsPart        parts[] = {HOPS_PART_INTERIOR_A, HOPS_PART_INTERIOR_B, HOPS_PART_SHARED}; /* in order of their cells */
+  PetscMPIInt           size;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
   PetscCall(PetscMalloc1(sp->ncells / W + 4, &k->first));
   k->nb = 0;
   for (int p = 0; p < 3; p++) {
+    PetscInt first, n;
+
+    HopsLanesPart(parts[p], size == 1 ? PETSC_TRUE : PETSC_FALSE, sp->ninterior, sp->ncells, &first, &n);
     k->part[p] = k->nb;
-    for (; c < end[p]; c = PetscMin(c + W, end[p])) k->first[k->nb++] = c;
+    for (PetscInt c = first; c < first + n; c += W) k->first[k->nb++] = c;
   }
   k->part[3]      = k->nb;
   k->first[k->nb] = sp->ncells;
@@ -153,6 +158,7 @@ static PetscErrorCode HopsLanesTensorDestroy(HopsTensorOperator *kernel)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   be = k->kernels->backend;
   for (int i = 0; i < 4; i++) PetscCall((*be->memory->Free)(&k->program[i / 2][i % 2]));
+  for (int i = 0; i < 2 * HOPS_TENSOR_SIDES; i++) PetscCall((*be->memory->Free)((void **)&k->marked[i % 2][i / 2]));
   PetscCall((*be->memory->Free)((void **)&k->tables));
   PetscCall((*be->memory->Free)((void **)&k->cell));
   PetscCall((*be->memory->Free)((void **)&k->work));
@@ -338,6 +344,49 @@ static PetscErrorCode FindLaunch(HopsLanesTensor k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The indices of a field, with marks, of which those of a field before with the same nodes are taken */
+static PetscErrorCode MarkSide(HopsSpace sp, HopsLanesTensor k, int t, int i, PetscInt nl)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  HopsLanesTensorSide *s      = &k->args[t].side[1][i];
+  const int            ne     = (int)HopsPower(s->table.P, k->args[0].dim);
+  HopsLanesMeet        m      = {.nl = nl, .percell = ne, .each = ne, .restr = s->restr, .cell = k->cell};
+  PetscBool            needed;
+
+  PetscFunctionBegin;
+  PetscCheck(nl < HOPS_LANES_MEET, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "This rank has %" PetscInt_FMT " nodes of a field, and the back end %s takes less than 2^30: use more ranks", nl,
+             k->kernels->backend->name);
+  for (int j = 0; j < t * k->n[0] + i && !s->marked; j++) {
+    const HopsLanesTensorSide *o = j < k->n[0] ? &k->args[0].side[1][j] : &k->args[1].side[1][j - k->n[0]];
+
+    if (o->restr == s->restr) s->marked = o->marked;
+  }
+  if (s->marked) PetscFunctionReturn(PETSC_SUCCESS);
+  s->marked = s->restr;
+  PetscCall((*k->kernels->Mark)(&m, NULL, &needed));
+  if (!needed || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int p = 0; p < 3; p++) {
+    m.first[p] = k->part[p];
+    m.n[p]     = k->part[p + 1] - k->part[p];
+  }
+  PetscCall((*memory->Malloc)((size_t)sp->ncells * ne * sizeof(int), (void **)&k->marked[t][i]));
+  PetscCall((*memory->Copy)(NULL, k->marked[t][i], s->restr, (size_t)sp->ncells * ne * sizeof(int), HOPS_COPY_WITHIN));
+  PetscCall((*k->kernels->Mark)(&m, k->marked[t][i], &needed));
+  s->marked = k->marked[t][i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where a thread's batches follow each other. Teams with scratch of the back end's memory take turns */
+static PetscErrorCode MarkSides(HopsSpace sp, HopsLanesTensor k, const HopsTensorSide *const given[2])
+{
+  PetscFunctionBegin;
+  if (!k->kernels->Mark || k->work) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int t = 0; t < 2; t++)
+    for (int i = 0; i < k->n[t]; i++) PetscCall(MarkSide(sp, k, t, i, given[t][i].nl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsLanesTensorApply(HopsTensorOperator A, HopsPart part, PetscBool transpose)
 {
   HopsLanesTensor     k = (HopsLanesTensor)A;
@@ -517,6 +566,7 @@ PetscErrorCode HopsLanesTensorCreate(const HopsLanesTensorKernels *kernels, Hops
   PetscCall(TensorBatches(sp, k));
   k->args[0].cell = k->args[1].cell = k->cell;
   PetscCall(FindLaunch(k));
+  PetscCall(MarkSides(sp, k, given));
   PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s tensors Q=%d%s", kernels->backend->name, a->Q,
                           a->work ? ", scratch in the back end's memory" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
 #pragma once
 #include <hops/private/hopsimpl.h>
 #include <stdbool.h>
+#include "lanesoperator.h"
 #include "lanesorders.h"
 
 #define HOPS_TENSOR_SIDES      12           /* test or trial fields at most */
@@ -27,8 +28,9 @@ typedef struct {
   HopsLanesTensorTable table;
   int                  nc, off, R; /* components; where its scratch begins; from a derivative to the next */
   bool                 value, gradient;
-  const int           *restr; /* [ncells][P^dim] */
-  double              *l;     /* [nL][nc] */
+  const int           *restr;  /* [ncells][P^dim] */
+  const int           *marked; /* what comes out: the same, where HOPS_LANES_MEET may be set, or NULL */
+  double              *l;      /* [nl][nc] */
 } HopsLanesTensorSide;
 
 /* A pair of components, as the one sees it that it adds to */
@@ -125,6 +127,7 @@ typedef struct {
   PetscErrorCode (*Diagonal)(const HopsLanesTensorDiagonalArgs *, int lanes, int teams);
   PetscErrorCode (*FacesApply)(const HopsLanesTensorFaceArgs *, int teams);
   PetscErrorCode (*FacesDiagonal)(const HopsLanesTensorFaceDiagonalArgs *, int teams);
+  HopsLanesMark Mark; /* NULL where all lanes add atomically */
 } HopsLanesTensorKernels;
 
 typedef struct _HopsLanesTensor *HopsLanesTensor;
@@ -140,7 +143,8 @@ struct _HopsLanesTensor {
   const HopsTensorData         *data;
   double                       *tables;
   PetscInt                     *cell;
-  void                         *program[2][2]; /* the back end's: out, op of args[0], args[1] */
+  void                         *program[2][2];                /* the back end's: out, op of args[0], args[1] */
+  int                          *marked[2][HOPS_TENSOR_SIDES]; /* of test and trial sides, one for all with the same nodes */
   double                       *work;
   int                           teams[2], lanes; /* teams at most, lanes of one */
 };

@@ -5,6 +5,7 @@
   its class Back: see lanes.h.
 */
 #pragma once
+#include "lanesmeet.h"
 #include "lanestensorface.h"
 #include "lanestensorlaunch.h"
 
@@ -213,6 +214,7 @@ template <class Back> struct HopsTensorLaunches {
     k.Diagonal      = Diagonal;
     k.FacesApply    = HopsTensorFaceLaunches<Back>::Apply;
     k.FacesDiagonal = HopsTensorFaceLaunches<Back>::Diagonal;
+    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
     return k;
   }
 };

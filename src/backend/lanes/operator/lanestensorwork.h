@@ -227,8 +227,10 @@ template <int DIM, class Team, class V>
 HOPS_LANES void HopsTensorScatter(const Team &team, const HopsLanesTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
                                   const V *e)
 {
-  constexpr int group = Team::group;
-  const int     nn    = DIM == 3 ? P * P * P : P * P;
+  constexpr int group  = Team::group;
+  const int     nn     = DIM == 3 ? P * P * P : P * P;
+  const bool    marked = group > 1 && s.marked;
+  const int    *restr  = marked ? s.marked : s.restr;
 
   for (int t = team.lane(); t < HopsTensorSlots<Team>(n) * nn; t += team.size()) {
     const int slot = t / nn;
@@ -236,10 +238,14 @@ HOPS_LANES void HopsTensorScatter(const Team &team, const HopsLanesTensorSide &s
 
     for (int g = 0; g < group; g++) {
       if (group > 1 && slot * group + g >= n) break;
+      const int     k = restr[HopsTensorNode<Team>(cell, nn, slot, t, g)], l = group > 1 ? k & ~HOPS_LANES_MEET : k;
       const double *from = (const double *)at + g;
-      double       *to   = s.l + (size_t)s.restr[HopsTensorNode<Team>(cell, nn, slot, t, g)] * s.nc;
+      double       *to   = s.l + (size_t)l * s.nc;
 
-      for (int c = 0; c < s.nc; c++) Team::Add(to + c, from[c * W * S * group]);
+      if (marked && l == k)
+        for (int c = 0; c < s.nc; c++) to[c] += from[c * W * S * group];
+      else
+        for (int c = 0; c < s.nc; c++) Team::Add(to + c, from[c * W * S * group]);
     }
   }
 }
