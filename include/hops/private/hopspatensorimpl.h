@@ -67,7 +67,8 @@ struct _HopsPATensor {
   HopsTensorOperator  kernel;
   HopsTensorData     *view; /* [form->nblocks] what the kernel sees */
   PetscInt            Q;
-  PetscInt            nfaceops; /* boundary terms of a device */
+  PetscBool           devicefaces; /* are boundary terms the next ones? */
+  PetscInt            nfaceops;
   HopsTensorOperator *faceops;
 };
 

@@ -376,12 +376,13 @@ static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t, const HopsBasis *ru
 {
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(t->space->backend->host || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis),
-             PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP,
+  t->devicefaces = t->space->backend->host ? PETSC_FALSE : PETSC_TRUE;
+  PetscCheck(!t->devicefaces || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis), PetscObjectComm((PetscObject)t->space),
+             PETSC_ERR_SUP,
              "On a device full tensors on boundary faces have the rule of the cells, and the PetscFE's face quadrature is another "
              "one: give it the same points (PetscFESetFaceQuadrature()), override both by -mat_pa_q_1d, or use -hops_backend host");
   PetscCall(HopsFaceFormSetUp(t->faces, rule));
-  if (!t->space->backend->host) PetscCall(HopsPATensorSetUpFacesDevice(t));
+  if (t->devicefaces) PetscCall(HopsPATensorSetUpFacesDevice(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -150,7 +150,7 @@ static PetscErrorCode AddEnd(HopsPATensor t, PetscInt k, PetscReal y[])
 PetscErrorCode HopsPATensorApplyFaces(HopsPATensor t, PetscBool transpose)
 {
   PetscFunctionBegin;
-  if (t->faces && t->space->backend->host) PetscCall(HopsPATensorFacesApply(t, transpose));
+  if (t->faces && !t->devicefaces) PetscCall(HopsPATensorFacesApply(t, transpose));
   for (PetscInt i = 0; i < t->nfaceops; ++i) PetscCall((*t->faceops[i]->ops->Apply)(t->faceops[i], HOPS_PART_SHARED, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,7 +172,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, PetscInt pa
   PetscCall(AddBegin(t, out));
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(AddEnd(t, out, ya));
-  if (t->space->backend->host) PetscCall(PetscLogFlops(t->kernel->info.flops));
+  if (PetscMemTypeHost(t->space->backend->memtype)) PetscCall(PetscLogFlops(t->kernel->info.flops));
   else PetscCall(PetscLogGpuFlops(t->kernel->info.flops));
   PetscCall(MatPARestoreArrays(t->space, part, x, y, &xa, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,7 +193,7 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscCall(MatPAGetArrays(t->space, 0, NULL, d, NULL, &a));
   PetscCall((*t->space->backend->vector->Zero)(PETSC_DOUBLE, t->vec[HOPS_TEST].n, t->vec[HOPS_TEST].l));
   PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
-  if (t->faces && t->space->backend->host) PetscCall(HopsPATensorFacesDiagonal(t));
+  if (t->faces && !t->devicefaces) PetscCall(HopsPATensorFacesDiagonal(t));
   for (PetscInt i = 0; i < t->nfaceops; ++i) PetscCall((*t->faceops[i]->ops->Diagonal)(t->faceops[i]));
   PetscCall(HopsPATensorDiagonalHung(t));
   PetscCall(AddBegin(t, HOPS_TEST));
