@@ -150,7 +150,7 @@ struct _HopsHung {
 typedef struct {
   PetscInt         nc;
   const HopsBasis *basis;
-  PetscInt         nl;
+  PetscInt         nl;    /* nodes of the L-vector, with cells' own where nodes hang */
   const int       *restr; /* [ncells][P^dim] */
   PetscReal       *l;     /* [nl][nc] */
 } HopsTensorSide;
