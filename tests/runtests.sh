@@ -19,7 +19,7 @@ run() {
   local rc=0
   "$HOPS_SOURCE/config/runtests" --build "$PWD" --lib "$HOPS_LIB" --mpiexec true --jobs 1 tests/*.sh >log 2>&1 || rc=$?
   grep -E '^(passed|failed) ' log | awk '{ print $1, $2 }' | sort -k 2
-  grep -E '^[0-9]+ ' log
+  grep -E '^([0-9]+|failed:) ' log
   echo "status $rc"
   rm -rf tests
 }
