@@ -94,7 +94,6 @@ static PetscErrorCode CompareLevels(PC pc, PetscReal tol)
     Mat       P, Af, Ac;
     Vec       x, y, z, w, u;
     HopsSpace s;
-    KSP       ksp;
     PetscReal n, e;
 
     PetscCall(TestLevel(pc, l, &P, &Af, &Ac));
