@@ -141,7 +141,7 @@ testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c tutorials/*.F90)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' 2>/dev/null))
 
 .PHONY: all lib python tutorials bench libceedbench libceed-found test test-long test-gpu test-names check-tests .programs
-.PHONY: demo install install-only uninstall clean man docs format check-format help
+.PHONY: demo install install-only uninstall clean man docs format check-format check-sources help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -431,6 +431,10 @@ check-format:
 	@$(CLANGFORMAT) --dry-run --Werror $(formatted)
 	@config/check-columns $(formatted)
 
+# all that looks at sources and documents alone, in seconds; silent where all is well
+check-sources: check-format
+	@! HOPS_SOURCE='$(CURDIR)' tests/sources.sh | grep -v ': ok$$'
+
 help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
 	@echo 'make lib             the library alone'
@@ -442,6 +446,7 @@ help:
 	@echo 'make libceedbench    the comparison with libCEED, of prefix LIBCEED_DIR'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set; make uninstall removes that'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
+	@echo 'make check-sources   check-format, and the checks of folders, documents and tables: before a commit'
 	@echo 'make man             the manual pages as Markdown, in $(BUILD)/man'
 	@echo 'make docs            the documents and manual pages as a web site, in $(BUILD)/site/html (needs mkdocs)'
 	@echo 'make clean           remove what was built'

@@ -564,6 +564,7 @@ EXTERN_C_END
 typedef struct {
   HopsSpace             sp;
   const HopsBackendOps *at;
+  PetscBool             process; /* that is the process: restr[] and X[] become the space's own */
   HopsArrays            m;
   PetscReal            *X;
   HopsArraysEntry      *entry; /* the process's m.entry[], and m.foreign[] */

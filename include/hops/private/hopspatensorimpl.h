@@ -92,7 +92,6 @@ PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
                                                PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[],
                                                HopsPATensor *);
-PETSC_INTERN PetscErrorCode HopsPATensorSetVecType(HopsPATensor, Mat);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *rule, const HopsBasis *face);
 /* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the

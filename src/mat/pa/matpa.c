@@ -517,7 +517,7 @@ static PetscErrorCode MatPACopyForm(Mat A, Mat B)
   pb->geometry = pa->geometry;
   if (pa->tensor) {
     PetscCall(HopsPATensorDuplicate(pa->tensor, &pb->tensor));
-    PetscCall(HopsPATensorSetVecType(pb->tensor, B));
+    PetscCall(MatShellSetVecType(B, HopsSpaceVecType(pb->tensor->space)));
     pb->form = pb->tensor->form;
     ++pb->form->refct;
   } else {

@@ -83,7 +83,7 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
   PetscCall(HopsPATensorCreate(pa->form, nf, fields, nodes, nf, fields, nodes, &pa->tensor));
   for (PetscInt f = 0; f < nf; ++f) PetscCall(HopsNodesDestroy(&nodes[f]));
   PetscCall(PetscFree2(nodes, fields));
-  PetscCall(HopsPATensorSetVecType(pa->tensor, A));
+  PetscCall(MatShellSetVecType(A, HopsSpaceVecType(pa->tensor->space)));
   PetscCall(MatGetLocalSize(A, &n, NULL));
   PetscCheck(n == pa->tensor->size[0], PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns: make it by DMCreateMatrix()", n,

@@ -137,7 +137,7 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   PetscCall(HopsFormSelect(t->form, jac, PETSC_TRUE, PETSC_TRUE, &pb->form));
   PetscCall(HopsJacobianDestroy(&jac));
   PetscCall(HopsPATensorCreate(pb->form, row.n, row.field, row.nodes, col.n, col.field, col.nodes, &pb->tensor));
-  PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
+  PetscCall(MatShellSetVecType(*B, HopsSpaceVecType(pb->tensor->space)));
   PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->basis, &pb->basis));
   PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->facebasis, &pb->facebasis));
   PetscCall(HopsPASelectionDestroy(&row));

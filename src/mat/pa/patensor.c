@@ -67,14 +67,6 @@ PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors of another type than PETSc's standard one */
-PetscErrorCode HopsPATensorSetVecType(HopsPATensor t, Mat A)
-{
-  PetscFunctionBegin;
-  if (!t->space->backend->host || t->space->kokkosvecs) PetscCall(MatShellSetVecType(A, HopsSpaceVecType(t->space)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsPADataRelease(HopsPAData **data)
 {
   HopsPAData *d = *data;

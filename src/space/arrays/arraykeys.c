@@ -61,7 +61,7 @@ static PetscErrorCode Entries(const HopsLayout *l, HopsArrays *m, HopsArraysEntr
 static PetscErrorCode CreateNodes(HopsArraysWork *a, size_t size)
 {
   PetscFunctionBegin;
-  if (a->at->host) {
+  if (a->process) {
     PetscCall(PetscMalloc(size, &a->X));
     HopsHostAdvise(a->X, size);
   } else PetscCall((*a->at->memory->Malloc)(size, (void **)&a->X));
@@ -75,7 +75,7 @@ static PetscErrorCode Begin(HopsSpace sp, const HopsBackendOps *at, HopsArraysWo
   HopsLayout  l;
 
   PetscFunctionBegin;
-  *a = (HopsArraysWork){.sp = sp, .at = at};
+  *a = (HopsArraysWork){.sp = sp, .at = at, .process = at->host};
   *m = (HopsArrays){.family = sp->family,
                     .dim    = sp->dim,
                     .P      = sp->order + 1,
@@ -187,7 +187,7 @@ PetscErrorCode HopsArraysWorkCreateOn(HopsSpace sp, HopsSpace other, const HopsB
   PetscCall(PetscMalloc1(m->nF, &a->foreign));
   PetscCall(PetscArraycpy(a->foreign, other->ghost, m->nF));
   PetscCall(SetForeign(a));
-  if (at->host) {
+  if (a->process) {
     PetscCall(HopsSpaceBringMesh(other));
     restr = other->restr;
     X     = other->X;

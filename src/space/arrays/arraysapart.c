@@ -46,6 +46,7 @@ static PetscErrorCode CheckByProcess(HopsArraysWork *a)
 
   PetscFunctionBegin;
   own.at        = &HopsBackendHost;
+  own.process   = PETSC_TRUE;
   own.m.foreign = a->foreign;
   PetscCall(Bring(a->at, a->m.key, nel, &own.m.key));
   PetscCall(Bring(a->at, a->m.touch, nkeys * sizeof(int), &own.m.touch));

@@ -180,7 +180,7 @@ PetscErrorCode HopsArraysFinish(HopsArraysWork *a, PetscInt ness, const PetscInt
   PetscCall(PetscMalloc1(a->m.nT + a->m.nF, &mark));
   PetscCall(HopsArraysMarkEssential(a, ness, ess, mark));
   PetscCall(HopsArraysCheckMarked(a, mark));
-  if (a->at->host) PetscCall(HopsArraysNumber_Process(a, mark, check));
+  if (a->process) PetscCall(HopsArraysNumber_Process(a, mark, check));
   else PetscCall(HopsArraysNumber_Apart(a, mark, check));
   PetscCall(PetscFree(mark));
   PetscCall(HopsArraysWorkDestroy(a));
