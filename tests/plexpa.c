@@ -3,6 +3,7 @@ static char help[] =
 diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
   -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
   -flux <v>, of a curved mesh on one face a rank; -auxiliary: they see a field; -shift <s>: as of an implicit time step\n\
+  -alike <z>: pairs of components have equal tensors where the last coordinate is less\n\
   -rule, -face_rule <gauss|gll|lobatto|shrunk> -permute: the PetscFE's own quadratures, their points in another order\n\n";
 
 #include "hopstest.h"
@@ -23,24 +24,32 @@ static PetscReal Entry(PetscInt i, const PetscReal x[], const PetscScalar u[], c
   return PetscSinReal(1.7 * (i + 1) + x[0] * (i % 3) - 0.5 * x[1]) * (1.0 + 0.3 * u[0] * u[0]) + 0.1 * u_x[i % 2];
 }
 
+static double alike = -1e9;
+
+/* entry i of the tensors of all pairs, of len entries each */
+static PetscInt Number(PetscInt i, PetscInt len, PetscInt dim, const PetscReal x[])
+{
+  return x[dim - 1] < alike ? i % len : i;
+}
+
 static void g0(JAC)
 {
-  for (PetscInt i = 0; i < uOff[1] * uOff[1]; ++i) g[i] = Entry(i, x, u, u_x);
+  for (PetscInt i = 0; i < uOff[1] * uOff[1]; ++i) g[i] = Entry(Number(i, 1, dim, x), x, u, u_x);
 }
 
 static void g1(JAC)
 {
-  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 11, x, u, u_x);
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(Number(i, dim, dim, x) + 11, x, u, u_x);
 }
 
 static void g2(JAC)
 {
-  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 23, x, u, u_x);
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(Number(i, dim, dim, x) + 23, x, u, u_x);
 }
 
 static void g3(JAC)
 {
-  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim * dim; ++i) g[i] = Entry(i + 5, x, u, u_x);
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim * dim; ++i) g[i] = Entry(Number(i, dim * dim, dim, x) + 5, x, u, u_x);
 }
 
 /* symmetric, for the fast kernels */
@@ -419,6 +428,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-alike", &alike, NULL));
   PetscCall(GetTerms("-boundary", "", bd, &boundary));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &shift, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
@@ -529,10 +539,25 @@ int main(int argc, char **argv)
       requires: host
       nsize: 2
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,3,2 -petscspace_degree 2 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 1 -flux 2 -rule gll -face_rule {{gll lobatto shrunk}}
+    # tensors that are equal everywhere, in a part of the first cells, in all but the last cells
+    test:
+      suffix: alike
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 9,60 -petscspace_degree 2 -components 3 -terms {{0123 3}} -alike {{100 0.3 0.7}}
+    test:
+      suffix: alike_3d
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,20 -petscspace_degree 2 -components 2 -terms 03 -alike {{100 1.06}}
     test:
       suffix: boundary_shift
       nsize: 2
       args: -dm_plex_dim 2 -dm_plex_box_faces 2,3 -petscspace_degree 3 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 4 -flux 2 -shift 1.7
+
+  test:
+    suffix: alike_said
+    requires: host
+    args: -dm_coord_petscspace_degree 2 -dm_plex_dim 2 -dm_plex_box_faces 9,60 -petscspace_degree 2 -components 2 -terms 03 \
+          -alike {{100 0.3 0.7}separate output} -info
+    filter: grep -oE "[0-9]+ pairs of components have.*"
 
   testset:
     requires: cuda

@@ -228,7 +228,7 @@ static PetscErrorCode CompareReference(HopsJacobian form, HopsSpace sp, const Ho
       const PetscInt kind = i / (nc * nct), j = i % (nc * nct);
 
       if (!form->blocks[b].has[kind]) continue;
-      pair[b][d[b].npairs++] = (HopsTensorPair){(int)kind, (int)(j / nct), (int)(j % nct)};
+      pair[b][d[b].npairs++] = (HopsTensorPair){(int)kind, (int)(j / nct), (int)(j % nct), (int)d[b].nentries};
       d[b].nentries += HopsTensorEntries(dim, kind);
     }
   }

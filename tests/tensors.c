@@ -121,6 +121,19 @@ static PetscErrorCode FieldsDestroy(Test *t, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A pair of a kind; every second one has the entries of the last of its kind */
+static void AddPair(PetscInt dim, PetscInt kind, PetscInt c, PetscInt d, Block *b)
+{
+  HopsTensorPair *pair = &b->pair[b->data.npairs];
+  PetscInt        last = b->data.npairs - 1;
+
+  *pair = (HopsTensorPair){(int)kind, (int)c, (int)d, (int)b->data.nentries};
+  while (last >= 0 && b->pair[last].kind != kind) --last;
+  if (b->data.npairs % 2 && last >= 0) pair->entry = b->pair[last].entry;
+  else b->data.nentries += HopsTensorEntries(dim, kind);
+  ++b->data.npairs;
+}
+
 /* Pairs of all kinds, of a component with itself too, with tensors on n cells or faces */
 static PetscErrorCode BlockCreate(const Test *t, PetscInt test, PetscInt trial, PetscInt n, PetscInt nq, Block *b)
 {
@@ -132,11 +145,10 @@ static PetscErrorCode BlockCreate(const Test *t, PetscInt test, PetscInt trial, 
   b->data.trial = trial;
   PetscCall(PetscMalloc1(3 * nc, &b->pair));
   for (PetscInt c = 0; c < nc; ++c) {
-    b->pair[b->data.npairs++] = (HopsTensorPair){(int)(3 - c % 4), (int)c, (int)(c % nct)};
-    if (nct > 1) b->pair[b->data.npairs++] = (HopsTensorPair){(int)((c + test) % 4), (int)c, (int)((c + 1) % nct)};
-    b->pair[b->data.npairs++] = (HopsTensorPair){(int)((c + 1 + trial) % 4), (int)c, (int)(c % nct)};
+    AddPair(t->dim, 3 - c % 4, c, c % nct, b);
+    if (nct > 1) AddPair(t->dim, (c + test) % 4, c, (c + 1) % nct, b);
+    AddPair(t->dim, (c + 1 + trial) % 4, c, c % nct, b);
   }
-  for (PetscInt j = 0; j < b->data.npairs; ++j) b->data.nentries += HopsTensorEntries(t->dim, b->pair[j].kind);
   b->data.pair = b->pair;
   PetscCall(PetscMalloc1(n * b->data.nentries * nq, &b->q));
   for (PetscInt i = 0; i < n * b->data.nentries * nq; ++i) b->q[i] = Number();
@@ -224,11 +236,11 @@ static void Sums(Test *t, const Block *b, PetscInt which, PetscInt cell, PetscIn
   Fields        *fi = &t->f[in], *fo = &t->f[out];
   const PetscInt i = side[in], o = side[out], ni = HopsPower(fi->order[i] + 1, t->dim), no = HopsPower(fo->order[o] + 1, t->dim);
   const int     *ri = fi->restr[i] + cell * ni, *ro = fo->restr[o] + cell * no;
-  PetscInt       entry = 0;
 
   for (PetscInt j = 0; j < b->data.npairs; ++j) {
     const HopsTensorPair pair = b->pair[j];
     const PetscInt       c[2] = {pair.test, pair.trial}, na = pair.kind & 2 ? t->dim : 1, nb = pair.kind & 1 ? t->dim : 1;
+    PetscInt             entry = pair.entry;
 
     for (PetscInt a = 0; a < na; ++a)
       for (PetscInt d = 0; d < nb; ++d, ++entry) {

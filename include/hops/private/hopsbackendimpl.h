@@ -155,13 +155,15 @@ typedef struct {
   PetscReal       *l;     /* [nl][nc] */
 } HopsTensorSide;
 
+/* Pairs of one kind in one block whose tensors are equal may have the same entries */
 typedef struct {
   int kind, test, trial;
+  int entry; /* the first at a point; the others follow */
 } HopsTensorPair;
 
 typedef struct {
   PetscInt              test, trial;      /* sides */
-  PetscInt              npairs, nentries; /* entries at a point of all pairs */
+  PetscInt              npairs, nentries; /* of all pairs, at a point */
   const HopsTensorPair *pair;             /* [npairs], the process's */
   const PetscReal      *q;                /* as GetLayout() says */
 } HopsTensorData;
@@ -177,6 +179,15 @@ typedef struct {
 static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
 {
   return kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
+}
+
+/* of a product with the tensors at a point */
+static inline PetscLogDouble HopsTensorFlops(PetscInt dim, const HopsTensorData *d)
+{
+  PetscLogDouble f = 0.0;
+
+  for (PetscInt j = 0; j < d->npairs; ++j) f += 2.0 * HopsTensorEntries(dim, d->pair[j].kind);
+  return f;
 }
 
 typedef struct _HopsTensorOperator *HopsTensorOperator;

@@ -36,6 +36,8 @@ typedef struct {
 typedef struct {
   PetscInt       test, trial; /* sides */
   unsigned char *pairs[4];    /* [nc][nc'] kinds and components that were not zero so far */
+  PetscInt      *like[4];     /* [nc][nc'] the first pair whose tensors these were so far, itself where none is */
+  PetscBool      compared;    /* else like[] is not known */
   HopsPAData    *data;
 } HopsPABlock;
 
@@ -73,6 +75,7 @@ struct _HopsPATensor {
 };
 
 /* src/mat/pa/patensor.c: room for the tensors of a block */
+PETSC_INTERN void           HopsPABlockForget(HopsPATensor, PetscInt b);
 PETSC_INTERN PetscErrorCode HopsPABlockAllocate(HopsPATensor, PetscInt b, PetscInt nq);
 /* src/mat/pa/patensordevice.c: a pass over the cells where a device evaluates the point functions, else
    done is false */

@@ -7,7 +7,8 @@
     w_ca = q2_cc'a u_c' + q3_cc'ab d_b u_c'   (times its gradient)
 
   Fields of different orders meet at the points of one rule. Only pairs of components whose tensors are not
-  zero everywhere are kept.
+  zero everywhere are kept, and those of pairs that are equal everywhere are kept once: a vector Laplacian has
+  the tensors of a scalar one.
 */
 #include <hops/private/hopspatensorimpl.h>
 
@@ -21,6 +22,21 @@ static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASid
   s->nodes = nodes;
   ++nodes->refct;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt HopsPABlockPairs(HopsPATensor t, PetscInt b)
+{
+  return t->side[HOPS_TEST][t->block[b].test].nodes->nc * t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc;
+}
+
+/* No pair is like another one until tensors are compared */
+void HopsPABlockForget(HopsPATensor t, PetscInt b)
+{
+  HopsPABlock *tb = &t->block[b];
+
+  tb->compared = PETSC_FALSE;
+  for (PetscInt k = 0; k < 4; ++k)
+    for (PetscInt i = 0; tb->like[k] && i < HopsPABlockPairs(t, b); ++i) tb->like[k][i] = i;
 }
 
 PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
@@ -60,8 +76,8 @@ PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt 
     PetscCheck(tb->test >= 0 && tb->trial >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "A block of fields %" PetscInt_FMT ", %" PetscInt_FMT " that the operator does not have", fb->test, fb->trial);
     for (PetscInt k = 0; k < 4; ++k)
-      if (fb->has[k])
-        PetscCall(PetscCalloc1(t->jacobian->fields->nc[fb->test] * t->jacobian->fields->nc[fb->trial], &tb->pairs[k]));
+      if (fb->has[k]) PetscCall(PetscCalloc2(HopsPABlockPairs(t, b), &tb->pairs[k], HopsPABlockPairs(t, b), &tb->like[k]));
+    HopsPABlockForget(t, b);
   }
   *out = t;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,7 +104,10 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
   if (t->kernel) PetscCall((*t->kernel->ops->Destroy)(&t->kernel));
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
-  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
+    PetscCall(HopsPADataRelease(&t->block[b].data));
+    HopsPABlockForget(t, b);
+  }
   t->Q = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +122,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   PetscCall(HopsPATensorReset(t));
   PetscCall(HopsPATensorDestroyVectors(t));
   for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
-    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree2(t->block[b].pairs[k], t->block[b].like[k]));
   PetscCall(PetscFree2(t->block, t->view));
   for (PetscInt k = 0; k < 2; ++k) {
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsNodesDestroy(&t->side[k][i].nodes));
@@ -204,33 +223,40 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was there if nobody else uses it and its pairs are the same. Lanes without a cell stay zero */
+/* What was there if nobody else uses it and its pairs are the same: pairs only come, and unless all is
+   forgotten, only part. Lanes without a cell stay zero */
 PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
 {
   const HopsBackendOps *be  = t->space->backend;
   HopsPABlock          *tb  = &t->block[b];
-  const PetscInt        dim = t->jacobian->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc,
-                 nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
-  HopsTensorLayout layout;
-  PetscInt         n = 0;
-  size_t           size;
-  HopsPAData      *d;
+  const PetscInt        dim = t->jacobian->fields->dim, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc, nc = HopsPABlockPairs(t, b);
+  HopsTensorLayout      layout;
+  PetscInt              n = 0, nentries = 0, *entry;
+  size_t                size;
+  HopsPAData           *d;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 4; ++k)
-    for (PetscInt i = 0; tb->pairs[k] && i < nc * nct; ++i) n += tb->pairs[k][i];
-  if (tb->data && tb->data->refct == 1 && tb->data->npairs == n) PetscFunctionReturn(PETSC_SUCCESS);
+    for (PetscInt i = 0; tb->pairs[k] && i < nc; ++i) {
+      n += tb->pairs[k][i];
+      if (tb->pairs[k][i] && tb->like[k][i] == i) nentries += HopsTensorEntries(dim, k);
+    }
+  if (tb->data && tb->data->refct == 1 && tb->data->npairs == n && tb->data->nentries == nentries)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPADataRelease(&tb->data));
   PetscCall(PetscNew(&d));
   d->refct   = 1;
   d->backend = be;
   PetscCall(PetscMalloc1(n, &d->pair));
+  PetscCall(PetscMalloc1(nc, &entry));
   for (PetscInt k = 0; k < 4; ++k)
-    for (PetscInt i = 0; tb->pairs[k] && i < nc * nct; ++i) {
+    for (PetscInt i = 0; tb->pairs[k] && i < nc; ++i) {
       if (!tb->pairs[k][i]) continue;
-      d->pair[d->npairs++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct)};
-      d->nentries += HopsTensorEntries(dim, k);
+      entry[i]             = tb->like[k][i] == i ? d->nentries : entry[tb->like[k][i]];
+      d->pair[d->npairs++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct), (int)entry[i]};
+      if (tb->like[k][i] == i) d->nentries += HopsTensorEntries(dim, k);
     }
+  PetscCall(PetscFree(entry));
   tb->data = d;
   PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &layout));
   size = (size_t)layout.nb * nq * d->nentries * layout.W;
@@ -238,7 +264,29 @@ PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks the pairs of components with tensors that are not zero on n points; is any new? */
+/* Are two of the nc pairs of a kind equal at n points? v: [n][nc][len] */
+static PetscBool Equal(PetscInt n, PetscInt nc, PetscInt len, const PetscReal v[], PetscInt c, PetscInt d)
+{
+  for (PetscInt i = 0; i < n; ++i)
+    if (memcmp(v + (i * nc + c) * len, v + (i * nc + d) * len, len * sizeof(*v))) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+/* Which pair each one is like, on the first points that are seen; does any now differ from that? */
+static void Compare(PetscInt n, PetscInt nc, PetscInt len, const PetscReal v[], const HopsPABlock *tb, PetscInt k, PetscBool *grown)
+{
+  PetscInt *like = tb->like[k];
+
+  for (PetscInt c = 0; c < nc; ++c) {
+    if (!tb->pairs[k][c]) continue;
+    for (PetscInt d = 0; !tb->compared && d < c && like[c] == c; ++d)
+      if (tb->pairs[k][d] && like[d] == d && Equal(n, nc, len, v, c, d)) like[c] = d;
+    if (tb->compared && like[c] != c && !Equal(n, nc, len, v, c, like[c])) like[c] = c, *grown = PETSC_TRUE;
+  }
+}
+
+/* Marks the pairs of components with tensors that are not zero on n points, and those that are equal; is any
+   new, or no longer equal? */
 static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscReal *(*g)[4], PetscBool *grown)
 {
   const PetscInt dim = t->jacobian->fields->dim;
@@ -246,7 +294,7 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscReal *(*
   PetscFunctionBegin;
   for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
     HopsPABlock   *tb = &t->block[b];
-    const PetscInt nc = t->side[HOPS_TEST][tb->test].nodes->nc * t->side[HOPS_TRIAL][tb->trial].nodes->nc;
+    const PetscInt nc = HopsPABlockPairs(t, b);
 
     for (PetscInt k = 0; k < 4; ++k) {
       const PetscInt len = HopsTensorEntries(dim, k);
@@ -255,7 +303,9 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscReal *(*
         for (PetscInt i = 0; !tb->pairs[k][c] && i < n * len; ++i)
           if (g[b][k][((i / len) * nc + c) * len + i % len] != 0.0) tb->pairs[k][c] = 1, *grown = PETSC_TRUE;
       }
+      if (g[b][k]) Compare(n, nc, len, g[b][k], tb, k, grown);
     }
+    tb->compared = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -383,6 +433,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   HopsBasis geom;
   PetscBool again = PETSC_TRUE;
   size_t    bytes = 0;
+  PetscInt  equal = 0;
 
   PetscFunctionBegin;
   PetscCall(HopsPATensorSetUpRule(t, basis, 0));
@@ -396,10 +447,17 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));
-  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
-    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscReal);
-  PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes,
-                      t->jacobian->nblocks));
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
+    const HopsPABlock *tb = &t->block[b];
+
+    bytes += (size_t)tb->data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscReal);
+    for (PetscInt k = 0; k < 4; ++k)
+      for (PetscInt i = 0; tb->like[k] && i < HopsPABlockPairs(t, b); ++i) equal += tb->like[k][i] != i;
+  }
+  PetscCall(PetscInfo(t->space,
+                      "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks; %" PetscInt_FMT
+                      " pairs of components have those of another pair\n",
+                      (double)bytes, t->jacobian->nblocks, equal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

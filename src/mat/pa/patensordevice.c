@@ -30,6 +30,7 @@ static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const H
     HopsPAData *d;
     size_t      size, n;
 
+    HopsPABlockForget(t, b); /* the kernels do not compare */
     PetscCall(HopsPABlockAllocate(t, b, nq));
     d         = t->block[b].data;
     blocks[b] = (HopsTensorData){.npairs = d->npairs, .nentries = d->nentries, .pair = d->pair, .q = d->q};
@@ -122,7 +123,7 @@ static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt
         for (PetscInt i = 0; i < len && zero; ++i)
           if (term->q[kind][((size_t)f * nc * nct + k) * len + i] != 0.0) zero = PETSC_FALSE;
       if (zero) continue;
-      (*pair)[data->npairs++] = (HopsTensorPair){(int)kind, (int)(k / nct), (int)(k % nct)};
+      (*pair)[data->npairs++] = (HopsTensorPair){(int)kind, (int)(k / nct), (int)(k % nct), (int)data->nentries};
       data->nentries += HopsTensorEntries(dim, kind);
     }
   }

@@ -76,7 +76,7 @@ static PetscLogDouble Flops(HopsTensorKernel k)
 
       if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
     }
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * HopsHostPower(k->Q, k->dim);
+  for (PetscInt b = 0; b < k->nblocks; b++) f += HopsTensorFlops(k->dim, &k->data[b]) * HopsHostPower(k->Q, k->dim);
   return f * (PetscLogDouble)k->first[k->nb];
 }
 

@@ -135,11 +135,12 @@ static PetscBool TensorFind(const struct _HopsTensorKernel *k, HopsHostSide *s)
   Products at the points of a batch, see HopsTensorData. Points outside and pairs inside, so that the tensors,
   which are most of the data, are read as one stream.
 */
-INLINE void Points(const int dim, const int transpose, int nq, int S, const HopsTensorData *d, const vec *q, const vec *u, vec *v)
+INLINE void Points(const int dim, const int transpose, int nq, int S, const HopsTensorData *d, const vec *all, const vec *u, vec *v)
 {
-  for (int p = 0; p < nq; p++) {
+  for (int p = 0; p < nq; p++, all += d->nentries) {
     for (PetscInt j = 0; j < d->npairs; j++) {
       const HopsTensorPair pair = d->pair[j];
+      const vec           *q    = all + pair.entry;
       const vec           *in   = u + (transpose ? pair.test : pair.trial) * (dim + 1) * S + p;
       vec                 *out  = v + (transpose ? pair.trial : pair.test) * (dim + 1) * S + p;
 
@@ -158,19 +159,14 @@ INLINE void Points(const int dim, const int transpose, int nq, int S, const Hops
         }
         UNROLL
         for (int a = 0; a < dim; a++) out[(a + 1) * S] = y[a];
-        q += dim * dim;
       } else if (pair.kind == 0) {
         out[0] += q[0] * in[0];
-        q++;
+      } else if ((pair.kind == 1) != transpose) {
+        UNROLL
+        for (int a = 0; a < dim; a++) out[0] += q[a] * in[(a + 1) * S];
       } else {
-        if ((pair.kind == 1) != transpose) {
-          UNROLL
-          for (int a = 0; a < dim; a++) out[0] += q[a] * in[(a + 1) * S];
-        } else {
-          UNROLL
-          for (int a = 0; a < dim; a++) out[(a + 1) * S] += q[a] * in[0];
-        }
-        q += dim;
+        UNROLL
+        for (int a = 0; a < dim; a++) out[(a + 1) * S] += q[a] * in[0];
       }
     }
   }
@@ -263,7 +259,7 @@ static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const 
   vec                *in = (vec *)k->u, *sum = in + nq;
 
   for (int i = 0; i < s->nc * nn; i++) ((vec *)e)[i] = (vec){0};
-  for (PetscInt j = 0, first = 0; j < d->npairs; j++) {
+  for (PetscInt j = 0; j < d->npairs; j++) {
     const int kind = d->pair[j].kind, n = (int)HopsTensorEntries(dim, kind);
 
     for (int t = 0; d->pair[j].test == d->pair[j].trial && t < n; t++) {
@@ -277,10 +273,9 @@ static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const 
         A[m]   = m == a && m == c ? s->mat.DD : (m == a || m == c ? s->mat.BD : s->mat.BB);
         sym[m] = A[m] == s->mat.BD ? -1 : 1;
       }
-      for (int p = 0; p < nq; p++) in[p] = q[p * d->nentries + first + t];
+      for (int p = 0; p < nq; p++) in[p] = q[p * d->nentries + d->pair[j].entry + t];
       Tensor(dim, s->P, k->Q, A, sym, in, (vec *)k->f, (vec *)k->g, sum);
       for (int i = 0; i < nn; i++) out[i] += sum[i];
     }
-    first += n;
   }
 }

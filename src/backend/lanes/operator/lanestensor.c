@@ -200,8 +200,7 @@ PetscErrorCode HopsLanesTensorProgram(const HopsBackendOps *be, PetscInt nblocks
       o[c].R     = out[i].R;
       o[c].first = n;
       for (PetscInt b = 0; b < nblocks; b++) {
-        const HopsLanesTensorSide *from  = &in[transpose ? data[b].test : data[b].trial];
-        int                        entry = 0;
+        const HopsLanesTensorSide *from = &in[transpose ? data[b].test : data[b].trial];
 
         for (PetscInt j = 0; j < data[b].npairs; j++) {
           const HopsTensorPair p = data[b].pair[j];
@@ -211,13 +210,12 @@ PetscErrorCode HopsLanesTensorProgram(const HopsBackendOps *be, PetscInt nblocks
             op[n].kind     = !transpose || p.kind == 0 || p.kind == 3 ? p.kind : 3 - p.kind;
             op[n].in       = from->off + (transpose ? p.test : p.trial) * item;
             op[n].R        = from->R;
-            op[n].entry    = entry;
+            op[n].entry    = p.entry;
             op[n].sa       = p.kind == 3 && !transpose ? dim : 1;
             op[n].sb       = p.kind == 3 && transpose ? dim : 1;
             op[n].nentries = (int)data[b].nentries;
             n++;
           }
-          entry += (int)HopsTensorEntries(dim, p.kind);
         }
       }
       o[c].end = n;
@@ -251,7 +249,7 @@ static PetscLogDouble Flops(HopsLanesTensor k)
   for (int s = 0; s < 2; s++)
     for (int i = 0; i < a->nside[s]; i++)
       if (a->side[s][i].value || a->side[s][i].gradient) f += a->side[s][i].nc * SideFlops(a, &a->side[s][i]);
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
+  for (PetscInt b = 0; b < k->nblocks; b++) f += HopsTensorFlops(a->dim, &k->data[b]) * a->nq;
   return f * (PetscLogDouble)k->first[k->nb];
 }
 
@@ -426,9 +424,8 @@ static PetscErrorCode HopsLanesTensorDiagonal(HopsTensorOperator A)
   if (!own) PetscCall((*memory->PoolMalloc)((size_t)d.nwork * k->kernels->group * teams * sizeof(double), (void **)&work));
   d.work = work;
   for (PetscInt b = 0; b < k->nblocks; b++) {
-    const HopsTensorData      *data  = &k->data[b];
-    const HopsLanesTensorSide *s     = &a->side[1][data->test];
-    int                        entry = 0;
+    const HopsTensorData      *data = &k->data[b];
+    const HopsLanesTensorSide *s    = &a->side[1][data->test];
 
     if (data->test != data->trial) continue;
     d.q        = data->q;
@@ -442,8 +439,7 @@ static PetscErrorCode HopsLanesTensorDiagonal(HopsTensorOperator A)
 
       d.kind  = p.kind;
       d.c     = p.test;
-      d.entry = entry;
-      entry += (int)HopsTensorEntries(d.dim, p.kind);
+      d.entry = p.entry;
       if (p.test == p.trial) PetscCall((*k->kernels->Diagonal)(&d, k->lanes, teams));
     }
   }

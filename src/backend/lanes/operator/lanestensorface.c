@@ -62,7 +62,6 @@ static PetscErrorCode FacesDiagonal(HopsTensorOperator A)
   const HopsLanesTensorFaceArgs  *a = &f->args[0];
   const HopsLanesTensorSide      *s = &a->side[1];
   HopsLanesTensorFaceDiagonalArgs d;
-  int                             entry = 0;
 
   PetscFunctionBegin;
   if (!a->n || f->data.test != f->data.trial) PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,8 +87,7 @@ static PetscErrorCode FacesDiagonal(HopsTensorOperator A)
 
     d.kind  = p.kind;
     d.c     = p.test;
-    d.entry = entry;
-    entry += (int)HopsTensorEntries(d.dim, p.kind);
+    d.entry = p.entry;
     if (p.test != p.trial) continue;
     PetscCall((*f->kernels->FacesDiagonal)(&d, f->teams));
   }

@@ -37,7 +37,7 @@ typedef struct {
   /* of a block, all kinds: to y, as HopsTensorLayout has them */
   const double *kind[4]; /* [cell - first][point][sizes[k]] */
   int           sizes[4];
-  const int    *pair; /* [npairs][kind, test, trial component] */
+  const int    *pair; /* [npairs][kind, test, trial component, entry] */
   int           npairs, nentries, ntrial;
   const double *weights; /* [Q] */
   const int    *place;   /* [cell] batch * width + lane */
