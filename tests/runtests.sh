@@ -25,7 +25,8 @@ run() {
 }
 
 died='[ ! -e once ] || { echo end; exit 0; }; touch once; echo "*** An error occurred in MPI_Init_thread" >&2; exit 1'
-for i in 1 2 3; do program init$i "" <<<"$died"; done
+for i in 1 2; do program init$i "" <<<"$died"; done
+program final "" <<<'echo end; [ ! -e once ] || exit 0; touch once; kill -SEGV $$'
 program startup "" <<'END'
 for from in hwloc/linux: "[hwloc/linux]"; do echo "$from failed to find sysfs cpu topology directory, aborting linux discovery." >&2; done
 echo end
