@@ -155,10 +155,11 @@ typedef struct {
   PetscReal       *l;     /* [nl][nc] */
 } HopsTensorSide;
 
-/* Pairs of one kind in one block whose tensors are equal may have the same entries */
+/* Pairs of one kind in one block whose tensors are equal may have the same entries. The other pairs have
+   theirs one after the other */
 typedef struct {
   int kind, test, trial;
-  int entry; /* the first at a point; the others follow */
+  int entry; /* the first at a point: the next one, or that of a pair before */
 } HopsTensorPair;
 
 typedef struct {
