@@ -223,44 +223,56 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was there if nobody else uses it and its pairs are the same: pairs only come, and unless all is
-   forgotten, only part. Lanes without a cell stay zero */
-PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
+/* The pairs of a block with tensors that are not zero, and their entries */
+static PetscErrorCode ListPairs(HopsPATensor t, PetscInt b, PetscInt *npairs, PetscInt *nentries, HopsTensorPair **pair)
 {
-  const HopsBackendOps *be  = t->space->backend;
-  HopsPABlock          *tb  = &t->block[b];
-  const PetscInt        dim = t->jacobian->fields->dim, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc, nc = HopsPABlockPairs(t, b);
-  HopsTensorLayout      layout;
-  PetscInt              n = 0, nentries = 0, *entry;
-  size_t                size;
-  HopsPAData           *d;
+  const HopsPABlock *tb  = &t->block[b];
+  const PetscInt     nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc, nc = HopsPABlockPairs(t, b);
+  PetscInt          *entry;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 4; ++k)
-    for (PetscInt i = 0; tb->pairs[k] && i < nc; ++i) {
-      n += tb->pairs[k][i];
-      if (tb->pairs[k][i] && tb->like[k][i] == i) nentries += HopsTensorEntries(dim, k);
-    }
-  if (tb->data && tb->data->refct == 1 && tb->data->npairs == n && tb->data->nentries == nentries)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPADataRelease(&tb->data));
-  PetscCall(PetscNew(&d));
-  d->refct   = 1;
-  d->backend = be;
-  PetscCall(PetscMalloc1(n, &d->pair));
+  *npairs = *nentries = 0;
+  PetscCall(PetscMalloc1(4 * nc, pair));
   PetscCall(PetscMalloc1(nc, &entry));
   for (PetscInt k = 0; k < 4; ++k)
     for (PetscInt i = 0; tb->pairs[k] && i < nc; ++i) {
       if (!tb->pairs[k][i]) continue;
-      entry[i]             = tb->like[k][i] == i ? d->nentries : entry[tb->like[k][i]];
-      d->pair[d->npairs++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct), (int)entry[i]};
-      if (tb->like[k][i] == i) d->nentries += HopsTensorEntries(dim, k);
+      entry[i]             = tb->like[k][i] == i ? *nentries : entry[tb->like[k][i]];
+      (*pair)[(*npairs)++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct), (int)entry[i]};
+      if (tb->like[k][i] == i) *nentries += HopsTensorEntries(t->jacobian->fields->dim, k);
     }
   PetscCall(PetscFree(entry));
-  tb->data = d;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was there if nobody else uses it and its pairs are the same. Lanes without a cell stay zero */
+PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
+{
+  const HopsBackendOps *be = t->space->backend;
+  HopsPABlock          *tb = &t->block[b];
+  HopsPAData           *d  = tb->data;
+  HopsTensorLayout      layout;
+  HopsTensorPair       *pair;
+  PetscInt              npairs, nentries;
+  PetscBool             same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(ListPairs(t, b, &npairs, &nentries, &pair));
+  if (d && d->refct == 1 && d->npairs == npairs) PetscCall(PetscArraycmp(d->pair, pair, npairs, &same));
+  if (same) {
+    PetscCall(PetscFree(pair));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsPADataRelease(&tb->data));
+  PetscCall(PetscNew(&d));
+  d->refct    = 1;
+  d->backend  = be;
+  d->npairs   = npairs;
+  d->nentries = nentries;
+  d->pair     = pair;
+  tb->data    = d;
   PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &layout));
-  size = (size_t)layout.nb * nq * d->nentries * layout.W;
-  PetscCall((*be->memory->Malloc)(size * sizeof(PetscReal), (void **)&d->q));
+  PetscCall((*be->memory->Malloc)((size_t)layout.nb * nq * nentries * layout.W * sizeof(PetscReal), (void **)&d->q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
