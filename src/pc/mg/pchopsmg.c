@@ -262,7 +262,8 @@ static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg)
     KSP       ksp[2];
     PetscReal emin, emax;
 
-    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &emin, &emax));
+    PetscCall(VecDestroy(&mg->inverse[l])); /* of a set-up that failed */
+    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &mg->inverse[l], &emin, &emax));
     PetscCall(PCMGGetSmoother(pc, l, &ksp[0]));
     PetscCall(PCHopsMGGetUp(pc, l, &ksp[1]));
     for (PetscInt u = 0; u < 2; ++u) {
@@ -319,7 +320,8 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
-  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, &mg->cycle));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->inverse, mg->smoother, coarse, &mg->cycle));
+  for (PetscInt l = 1; l < mg->nlevels; ++l) PetscCall(VecDestroy(&mg->inverse[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

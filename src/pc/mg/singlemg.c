@@ -259,24 +259,24 @@ static PetscErrorCode SetNoise(HopsSpace sp, Vec x)
 }
 
 /* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
-   smoothing, [0.1, 1.1] of it */
-PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal *emax)
+   smoothing, [0.1, 1.1] of it. The inverse of D is the caller's */
+PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, Vec *inverse, PetscReal *emin, PetscReal *emax)
 {
   KSP ksp;
   PC  pc;
-  Vec b, x, inverse;
+  Vec b, x;
 
   PetscFunctionBegin;
-  PetscCall(InvertDiagonal(sp, A, &inverse));
-  PetscCall(VecDuplicate(inverse, &b));
-  PetscCall(VecDuplicate(inverse, &x));
+  PetscCall(InvertDiagonal(sp, A, inverse));
+  PetscCall(VecDuplicate(*inverse, &b));
+  PetscCall(VecDuplicate(*inverse, &x));
   PetscCall(SetNoise(sp, b));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, inverse));
+  PetscCall(PCShellSetContext(pc, *inverse));
   PetscCall(PCShellSetApply(pc, ApplyDiagonal));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
@@ -291,22 +291,18 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
+static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Vec inverse)
 {
   HopsSpace        sp = l->space;
-  Vec              inverse;
   const PetscReal *a;
 
   PetscFunctionBegin;
-  PetscCall(InvertDiagonal(sp, A, &inverse));
   PetscCall(HopsVecGetArrayRead(sp, inverse, &a));
   PetscCall((*sp->backend->vector->Convert)(PETSC_FLOAT, sp->nT, 1.0, a, l->dinv));
   PetscCall(HopsVecRestoreArrayRead(sp, inverse, &a));
-  PetscCall(VecDestroy(&inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,8 +315,8 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2],
-                                  KSP coarse, HopsSingleMG *single)
+PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const Vec inverse[],
+                                  HopsSmoother (*smoother)[2], KSP coarse, HopsSingleMG *single)
 {
   HopsSingleMG mg;
 
@@ -360,7 +356,7 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     if (l->smoother[0].patch || l->smoother[1].patch) PetscCall(SingleCalloc(space[k], m, &l->e));
     if (!l->smoother[0].patch || !l->smoother[1].patch) {
       PetscCall(SingleCalloc(space[k], m, &l->dinv));
-      PetscCall(SingleDiagonal(l, A[k]));
+      PetscCall(SingleDiagonal(l, inverse[k]));
     }
     if (l->smoother[0].patch) PetscCall(HopsPatchSingleCreate(l->smoother[0].patch, SingleMult, l, &l->patch[0]));
     if (l->smoother[1].patch == l->smoother[0].patch) l->patch[1] = l->patch[0];

@@ -65,9 +65,15 @@ template <class Back> struct HopsDerhamLaunches {
     return Run(k, k->n, HopsDerhamGenericApply{Cell(k), x, xg, y, yg});
   }
 
+  /* Cells of few points would leave most lanes of a team idle: their teams are smaller, and more of them */
   static PetscErrorCode Diagonal(const HopsDerhamArgs *k, double d[], double dg[])
   {
-    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsDerhamGenericDiagonal{HopsDerhamSquares(Cell(k)), d, dg});
+    const HopsDerhamGenericDiagonal f     = {HopsDerhamSquares(Cell(k)), d, dg};
+    const int                       nq    = HopsLanesPower(k->Q, k->dim);
+    const int                       share = k->work || Back::Team::group > 1 || nq > 128 ? 1 : (nq > 64 ? 2 : 4);
+
+    return Back::Teams("HopsDerhamDiagonal", (int)PetscMin((PetscInt)k->nteams * share, HopsMeetGroups(*k, Back::Team::group)),
+                       k->work ? 0 : k->nwork * sizeof(double), f, f.lanes / share);
   }
 
   static PetscErrorCode GenericSetUp(HopsDerhamArgs *k, PetscBool *own)

@@ -27,18 +27,24 @@ HOPS_LANES void HopsTensorLine(const double *A, const V *in, int sn, V *out, int
 /* direction D of items whose directions before have M entries and whose directions after have N; the lines of
    others are lm doubles apart */
 template <int DIM, int D, int M, int N, bool T, class Team, class V>
-HOPS_LANES void HopsTensorLines(const Team &team, const double *A, int items, int S, const V *in, V *out, bool add)
+HOPS_LANES void HopsTensorLines(const Team &team, const double *__restrict__ A, int items, int S, const V *in, V *out, bool add)
 {
   constexpr int ln = N | 1, lm = M | 1, inner = D == 0 ? 1 : M,
                 outer = DIM == 2 ? (D == 0 ? N : 1) : (D == 0 ? N * N : (D == 1 ? N : M)), lines = inner * outer;
   constexpr int so = D == 0 ? ln : (D == 1 ? N * lm : lm), sn = D == 0 ? 1 : (D == 1 ? lm : M * lm),
                 ro = D == 0 ? lm : (D == 1 ? M * lm : lm), rm = D == 0 ? 1 : (D == 1 ? lm : M * lm);
 
-  for (int t = team.lane(); t < items * lines; t += team.size()) {
-    const int item = t / lines, l = t - item * lines, o = l / inner, i = l - o * inner;
+  if constexpr (Team::lanes == 1) { /* finding its way would cost a lane as much as a short line */
+    for (int item = 0; item < items; item++)
+      for (int o = 0; o < outer; o++)
+        for (int i = 0; i < inner; i++)
+          HopsTensorLine<M, N, T>(A, in + item * S + o * so + i, sn, out + item * S + o * ro + i, rm, add);
+  } else
+    for (int t = team.lane(); t < items * lines; t += team.size()) {
+      const int item = t / lines, l = t - item * lines, o = l / inner, i = l - o * inner;
 
-    HopsTensorLine<M, N, T>(A, in + item * S + o * so + i, sn, out + item * S + o * ro + i, rm, add);
-  }
+      HopsTensorLine<M, N, T>(A, in + item * S + o * so + i, sn, out + item * S + o * ro + i, rm, add);
+    }
 }
 
 template <int DIM, int M, int N, bool T, class Team, class V>
@@ -92,6 +98,20 @@ HOPS_LANES void HopsTensorFixedDown(const Team &team, const HopsLanesTensorArgs 
   HopsTensorScatter<DIM>(team, s, P, k.W, k.S, cell, n, e);
 }
 
+/* Asks a host's memory for the nodes of batch b, which comes next: no processor foresees where they lie */
+template <int DIM> HOPS_LANES void HopsTensorAskFor(const HopsLanesTensorArgs &k, PetscInt b)
+{
+  for (int d = 0; d < 2; d++)
+    for (int i = 0; i < k.nside[d]; i++) {
+      const HopsLanesTensorSide &s  = k.side[d][i];
+      const int                  nn = DIM == 3 ? s.table.P * s.table.P * s.table.P : s.table.P * s.table.P;
+
+      if (!s.value && !s.gradient) continue;
+      for (size_t t = (size_t)k.cell[b] * nn; t < (size_t)k.cell[b + 1] * nn; t++)
+        HopsLanesPrefetch(s.l + (size_t)s.restr[t] * s.nc, 1);
+    }
+}
+
 template <int DIM, int NC, int Q> struct HopsTensorFixed {
   static constexpr int  lanes = HOPS_TENSOR_LANES, blocks = 3;
   static constexpr bool indexed = true;
@@ -112,6 +132,7 @@ template <int DIM, int NC, int Q> struct HopsTensorFixed {
         if (s.table.P == Q) HopsTensorFixedUp<DIM, Q, Q>(team, k, k.fixedB, s, cell, n, w);
         else HopsTensorFixedUp<DIM, Q, Q - 1>(team, k, k.fixedA, s, cell, n, w);
       }
+      if (Team::lanes == 1 && b + 1 < k.first + k.n) HopsTensorAskFor<DIM>(k, b + 1);
       HopsTensorPoints<DIM, NC>(team, k, Q, DIM == 3 ? Q * Q * Q : Q * Q, b, n, w);
       team.Sync();
       for (int i = 0; i < k.nside[1]; i++) {

@@ -115,6 +115,15 @@ HOPS_LANES const V *HopsTensorEntry(const double *q, size_t batch, int nentries,
   }
 }
 
+/* acc[a] += sum_b q[a SA + b SB] g[b] */
+template <int DIM, int SA, int SB, class V> HOPS_LANES void HopsTensorDot(const V *q, const V g[], V acc[])
+{
+#pragma unroll
+  for (int a = 0; a < DIM; a++)
+#pragma unroll
+    for (int b = 0; b < DIM; b++) acc[a] += q[a * SA + b * SB] * g[b];
+}
+
 /* acc = what a component gets at a point: value, then derivatives. `w` is the scratch at the point, which is
    number `at` of the batch's `stride` points */
 template <int DIM, class V>
@@ -128,7 +137,15 @@ HOPS_LANES void HopsTensorAccumulate(const HopsLanesTensorOut &o, const HopsLane
     size_t                  step;
     const V                *q = HopsTensorEntry<V>(p.q, batch, p.nentries, p.entry, stride, at, &step), *u = w + p.in;
 
-    if (p.kind == 3) {
+    if (p.kind == 3 && sizeof(V) > sizeof(double)) { /* one after the other: the next entry is q[1] */
+      V g[DIM];
+
+#pragma unroll
+      for (int b = 0; b < DIM; b++) g[b] = u[(b + 1) * p.R];
+      HopsLanesPrefetch(q + 8 * p.nentries, DIM * DIM * sizeof(V)); /* of a point to come: pages end a processor's own */
+      if (p.sb == 1) HopsTensorDot<DIM, DIM, 1>(q, g, acc + 1);
+      else HopsTensorDot<DIM, 1, DIM>(q, g, acc + 1);
+    } else if (p.kind == 3) {
       V g[DIM], x[DIM][DIM];
 
 #pragma unroll
@@ -197,55 +214,68 @@ template <class Team> HOPS_LANES size_t HopsTensorNode(PetscInt cell, int nn, in
   else return ((size_t)cell + slot * Team::group + g) * nn + (t - slot * nn);
 }
 
-/* The nodes of the n cells of a batch; e: [component][slot][node], zero where there is no cell */
+/* The nodes of the n cells of a batch; e: [component][slot][node]. Slots without a cell are zero; places in
+   the one slot of a host without one have the last cell's. C: components that the compiler knows, or 0 */
+template <int DIM, int C, class Team, class V>
+HOPS_LANES void HopsTensorGatherOf(const Team &team, const HopsLanesTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
+                                   V *e)
+{
+  constexpr int group = Team::group;
+  const int     nn = DIM == 3 ? P * P * P : P * P, nc = C ? C : s.nc, item = W * S * group;
+
+  for (int g = 0; g < group; g++)
+    for (int t = team.lane(); t < W * nn; t += team.size()) {
+      const int slot = group == 1 ? t / nn : 0, own = group == 1 ? 0 : HopsMin(g, n - 1);
+      double   *to = (double *)(e + slot * S + HopsTensorPlace(t - slot * nn, P)) + g;
+
+      if (group == 1 && slot >= n) {
+        for (int c = 0; c < nc; c++) to[c * item] = 0;
+        continue;
+      }
+      const double *from = s.l + (size_t)s.restr[HopsTensorNode<Team>(cell, nn, slot, t, own)] * nc;
+
+#pragma unroll
+      for (int c = 0; c < nc; c++) to[c * item] = from[c];
+    }
+  team.Sync();
+}
+
 template <int DIM, class Team, class V>
 HOPS_LANES void HopsTensorGather(const Team &team, const HopsLanesTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
                                  V *e)
 {
+  if (Team::group > 1 && s.nc == DIM) HopsTensorGatherOf<DIM, DIM>(team, s, P, W, S, cell, n, e);
+  else HopsTensorGatherOf<DIM, 0>(team, s, P, W, S, cell, n, e);
+}
+
+template <int DIM, int C, class Team, class V>
+HOPS_LANES void HopsTensorScatterOf(const Team &team, const HopsLanesTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
+                                    const V *e)
+{
   constexpr int group = Team::group;
-  const int     nn    = DIM == 3 ? P * P * P : P * P;
+  const int     nn = DIM == 3 ? P * P * P : P * P, nc = C ? C : s.nc, item = W * S * group;
+  const bool    marked = group > 1 && s.marked;
+  const int    *restr  = marked ? s.marked : s.restr;
 
-  for (int t = team.lane(); t < W * nn; t += team.size()) {
-    const int slot = t / nn;
-    V        *at   = e + slot * S + HopsTensorPlace(t - slot * nn, P);
+  for (int g = 0; g < HopsMin(group, n); g++)
+    for (int t = team.lane(); t < HopsTensorSlots<Team>(n) * nn; t += team.size()) {
+      const int     slot = group == 1 ? t / nn : 0;
+      const double *from = (const double *)(e + slot * S + HopsTensorPlace(t - slot * nn, P)) + g;
+      const int     k = restr[HopsTensorNode<Team>(cell, nn, slot, t, g)], l = group > 1 ? k & ~HOPS_LANES_MEET : k;
+      double       *to = s.l + (size_t)l * nc;
 
-    for (int g = 0; g < group; g++) {
-      double *to = (double *)at + g;
-
-      if (slot * group + g < n) {
-        const double *from = s.l + (size_t)s.restr[HopsTensorNode<Team>(cell, nn, slot, t, g)] * s.nc;
-
-        for (int c = 0; c < s.nc; c++) to[c * W * S * group] = from[c];
+      if (marked && l == k) {
+#pragma unroll
+        for (int c = 0; c < nc; c++) to[c] += from[c * item];
       } else
-        for (int c = 0; c < s.nc; c++) to[c * W * S * group] = 0;
+        for (int c = 0; c < nc; c++) Team::Add(to + c, from[c * item]);
     }
-  }
-  team.Sync();
 }
 
 template <int DIM, class Team, class V>
 HOPS_LANES void HopsTensorScatter(const Team &team, const HopsLanesTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
                                   const V *e)
 {
-  constexpr int group  = Team::group;
-  const int     nn     = DIM == 3 ? P * P * P : P * P;
-  const bool    marked = group > 1 && s.marked;
-  const int    *restr  = marked ? s.marked : s.restr;
-
-  for (int t = team.lane(); t < HopsTensorSlots<Team>(n) * nn; t += team.size()) {
-    const int slot = t / nn;
-    const V  *at   = e + slot * S + HopsTensorPlace(t - slot * nn, P);
-
-    for (int g = 0; g < group; g++) {
-      if (group > 1 && slot * group + g >= n) break;
-      const int     k = restr[HopsTensorNode<Team>(cell, nn, slot, t, g)], l = group > 1 ? k & ~HOPS_LANES_MEET : k;
-      const double *from = (const double *)at + g;
-      double       *to   = s.l + (size_t)l * s.nc;
-
-      if (marked && l == k)
-        for (int c = 0; c < s.nc; c++) to[c] += from[c * W * S * group];
-      else
-        for (int c = 0; c < s.nc; c++) Team::Add(to + c, from[c * W * S * group]);
-    }
-  }
+  if (Team::group > 1 && s.nc == DIM) HopsTensorScatterOf<DIM, DIM>(team, s, P, W, S, cell, n, e);
+  else HopsTensorScatterOf<DIM, 0>(team, s, P, W, S, cell, n, e);
 }
