@@ -98,20 +98,6 @@ HOPS_LANES void HopsTensorFixedDown(const Team &team, const HopsLanesTensorArgs 
   HopsTensorScatter<DIM>(team, s, P, k.W, k.S, cell, n, e);
 }
 
-/* Asks a host's memory for the nodes of batch b, which comes next: no processor foresees where they lie */
-template <int DIM> HOPS_LANES void HopsTensorAskFor(const HopsLanesTensorArgs &k, PetscInt b)
-{
-  for (int d = 0; d < 2; d++)
-    for (int i = 0; i < k.nside[d]; i++) {
-      const HopsLanesTensorSide &s  = k.side[d][i];
-      const int                  nn = DIM == 3 ? s.table.P * s.table.P * s.table.P : s.table.P * s.table.P;
-
-      if (!s.value && !s.gradient) continue;
-      for (size_t t = (size_t)k.cell[b] * nn; t < (size_t)k.cell[b + 1] * nn; t++)
-        HopsLanesPrefetch(s.l + (size_t)s.restr[t] * s.nc, 1);
-    }
-}
-
 template <int DIM, int NC, int Q> struct HopsTensorFixed {
   static constexpr int  lanes = HOPS_TENSOR_LANES, blocks = 3;
   static constexpr bool indexed = true;
@@ -132,7 +118,6 @@ template <int DIM, int NC, int Q> struct HopsTensorFixed {
         if (s.table.P == Q) HopsTensorFixedUp<DIM, Q, Q>(team, k, k.fixedB, s, cell, n, w);
         else HopsTensorFixedUp<DIM, Q, Q - 1>(team, k, k.fixedA, s, cell, n, w);
       }
-      if (Team::lanes == 1 && b + 1 < k.first + k.n) HopsTensorAskFor<DIM>(k, b + 1);
       HopsTensorPoints<DIM, NC>(team, k, Q, DIM == 3 ? Q * Q * Q : Q * Q, b, n, w);
       team.Sync();
       for (int i = 0; i < k.nside[1]; i++) {
