@@ -5,10 +5,7 @@
 #include <stddef.h>
 #include <petscsys.h>
 #include <backend/lanes/runtime/lanesconst.h>
-
-/* A bit of an L-vector index (where it is negative, of its complement) in what fused operators of a host
-   read: cells of several pieces of a launch have the unknown */
-#define HOPS_LANES_MEET (1 << 30)
+#include <backend/lanes/runtime/lanescopies.h>
 
 /* Groups of cells before piece t of a launch for cells first .. first + n - 1, from the first one's on */
 HOPS_LANES_CONSTEXPR int HopsLanesPiece(int first, int n, int group, int pieces, int t)
@@ -43,7 +40,8 @@ typedef struct {
   PetscInt   first, n; /* cells */
   const int *restr;    /* [ncells][P^dim] L-vector indices */
   /* the same with the nodes of the fused kernel, -1 for those beyond the basis; HOPS_LANES_MEET may be set */
-  const int *padded;
+  const int      *padded;
+  HopsLanesCopies copies; /* where marked nodes are added */
   /* [ncomp][Q^dim] of a cell: diffusion dim(dim+1)/2 (upper triangle by rows), then mass */
   const double *qdata;
   const double *B, *D, *C;                     /* [Q][P], [Q][P], [Q][Q] as in HopsBasis */

@@ -108,7 +108,11 @@ static PetscErrorCode HopsDerhamApply(HopsOperator A, HopsPart part, const void 
 
   PetscFunctionBegin;
   HopsLanesPart(part, k->alone, k->ninterior, k->ncells, &a->first, &a->n);
-  if (a->n) PetscCall((*k->launch)(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+  a->copies = HopsLanesMeetsCopies(k->meets, part);
+  if (a->n) {
+    PetscCall((*k->launch)(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+    PetscCall(HopsLanesMeetsSum(k->kernels->meet, k->meets, part, PETSC_DOUBLE, a->nT, y, yg));
+  }
   if (k->ncells) PetscCall(HopsLanesLogFlops(k->kernels->backend, k->head.info.flops / k->ncells * a->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,7 +127,10 @@ static PetscErrorCode HopsDerhamDiagonal(HopsOperator A, PetscReal d[], PetscRea
   if (!marks) a.marked = NULL;
   for (int p = 0; p < 3; p++) { /* of which each has its marks */
     HopsLanesPart((HopsPart)p, k->alone || !marks ? PETSC_TRUE : PETSC_FALSE, k->ninterior, k->ncells, &a.first, &a.n);
-    if (a.n) PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+    a.copies = HopsLanesMeetsCopies(k->meets, (HopsPart)p);
+    if (!a.n) continue;
+    PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+    if (marks) PetscCall(HopsLanesMeetsSum(k->kernels->meet, k->meets, (HopsPart)p, PETSC_DOUBLE, a.nT, d, dg));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,6 +149,7 @@ static PetscErrorCode HopsDerhamDestroy(HopsOperator *A)
   PetscCall((*memory->Free)((void **)&k->qdata));
   PetscCall((*memory->Free)((void **)&k->tables));
   PetscCall((*memory->Free)(&k->marked));
+  PetscCall(HopsLanesMeetsDestroy(k->kernels->backend, &k->meets));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k));
@@ -214,8 +222,8 @@ PetscErrorCode HopsDerhamOperatorCreate(const HopsDerhamKernels *kernels, HopsFo
   FindLaunch(k);
   a->marked = a->restr;
   if (k->head.info.specialised)
-    PetscCall(
-      HopsLanesMarkIndices(kernels->backend, kernels->Mark, space, k->alone, (int)space->ne, &a->marked, &k->marked, &k->marks));
+    PetscCall(HopsLanesMarkIndices(kernels->backend, kernels->meet, space, k->alone, (int)space->ne, &a->marked, &k->marked,
+                                   &k->meets, &k->marks));
   nqdata = HopsLanesGroups(a->group, k->ncells) * HopsPower(a->Q, a->dim) * (a->nd + a->nm);
   PetscCall((*memory->Malloc)(nqdata * sizeof(double), (void **)&k->qdata));
   a->qdata       = k->qdata;

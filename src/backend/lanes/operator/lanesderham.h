@@ -34,7 +34,8 @@ struct HopsDerhamCells {
   int first, n, nT;
   const int *__restrict__ restr;
   const double *__restrict__ qdata, *__restrict__ x, *__restrict__ xg;
-  double *y, *yg;
+  double         *y, *yg;
+  HopsLanesCopies copies;
 };
 
 enum {
@@ -242,16 +243,17 @@ HOPS_LANES void HopsDerhamGroup(const HopsDerhamCells &a, int c, typename Team::
 
         if (!in) *v = 0;
         else {
-          const int  k = r[row + i], m = k >> 31, n = k ^ m, l = n & ~HOPS_LANES_MEET;
-          const bool own = __builtin_expect(l < a.nT, 1);
+          const int k = r[row + i], m = k >> 31, n = k ^ m, copy = n & ~HOPS_LANES_MEET;
 
           if (ADD) {
-            double *const y = own ? a.y + l : a.yg + (l - a.nT);
+            double *const y =
+              copy != n ? (double *)a.copies.buffer + copy : (__builtin_expect(n < a.nT, 1) ? a.y + n : a.yg + (n - a.nT));
 
-            if (n == l) *y += HopsDerhamSigned(*v, m);
-            else Team::Add(y, HopsDerhamSigned(*v, m));
+            *y += HopsDerhamSigned(*v, m);
           } else {
-            if (own) *v = HopsDerhamSigned(a.x[l], m);
+            const int l = copy != n ? a.copies.of[copy] : n;
+
+            if (__builtin_expect(l < a.nT, 1)) *v = HopsDerhamSigned(a.x[l], m);
             else *v = HopsDerhamSigned(a.xg[l - a.nT], m);
           }
         }

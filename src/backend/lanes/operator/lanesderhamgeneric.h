@@ -312,7 +312,7 @@ HOPS_LANES_CALLED void HopsDerhamDiagonalGeneric(const Team &team, const HopsDer
         const int *to = restr + j * ne + off;
 
         HopsDerhamEachTurned(team, t.nodes[c], by0, by1, (int)t.s.l.off[c + 1] - off, [&](int i, int turned) {
-          HopsMeetAdd<Team>(y, yg, k.nT, to[i] < 0 ? -1 - to[i] : to[i], k.marked != NULL, /* squares have no sign */
+          HopsMeetAdd<Team>(k.copies, y, yg, k.nT, to[i] < 0 ? -1 - to[i] : to[i], k.marked != NULL, /* squares have no sign */
                             ((const double *)(e + off + turned))[j]);
         });
       }

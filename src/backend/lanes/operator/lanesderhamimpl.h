@@ -21,8 +21,8 @@ typedef struct {
   PetscErrorCode (*GenericSetUp)(HopsDerhamArgs *, PetscBool *own);
   PetscErrorCode (*Diagonal)(const HopsDerhamArgs *, double d[], double dg[]);
   PetscErrorCode (*SetUp)(int family, const HopsSetUpArgs *);
-  HopsLanesFindBad FindBad;
-  HopsLanesMark    Mark; /* NULL: all additions are atomic */
+  HopsLanesFindBad        FindBad;
+  const HopsLanesMeetOps *meet;
 } HopsDerhamKernels;
 
 typedef struct _HopsDerhamOperator *HopsDerhamOperator;
@@ -37,6 +37,7 @@ struct _HopsDerhamOperator {
   PetscBool                alone; /* no other rank, so that the parts need not be kept apart */
   double                  *tables, *hosttables, *qdata;
   void                    *marked;
+  HopsLanesMeets           meets;
   PetscBool                marks; /* args.marked has all it should have */
   HopsBasis                geom;
 };

@@ -120,7 +120,7 @@ template <class Back> struct HopsDerhamLaunches {
     k.Diagonal     = Diagonal;
     k.SetUp        = SetUp;
     k.FindBad      = FindBad;
-    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
+    k.meet         = HopsMeetLaunches<Back>::Ops();
     return k;
   }
 };

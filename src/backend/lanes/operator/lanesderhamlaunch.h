@@ -55,7 +55,7 @@ template <class Run, int P, int Q> static PetscErrorCode HopsDerhamLaunchPoints(
 template <class Run, int P>
 static PetscErrorCode HopsDerhamLaunchNodes(const HopsDerhamArgs *k, const double x[], const double xg[], double y[], double yg[])
 {
-  const HopsDerhamCells a = {(int)k->first, (int)k->n, k->nT, k->marked, k->qdata, x, xg, y, yg};
+  const HopsDerhamCells a = {(int)k->first, (int)k->n, k->nT, k->marked, k->qdata, x, xg, y, yg, k->copies};
 
   PetscFunctionBegin;
   if (k->Q == P) PetscCall((HopsDerhamLaunchPoints<Run, P, P>(k, a)));

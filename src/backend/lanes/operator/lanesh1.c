@@ -20,8 +20,9 @@ static PetscErrorCode Mark(HopsH1Operator k, int i, HopsH1Args *a, int nodes)
   PetscBool marked;
 
   PetscFunctionBegin;
-  PetscCall(HopsLanesMarkIndices(k->kernels->backend, k->kernels->Mark, k->space, k->alone, each, &a->padded, &k->mem[i], &marked));
-  if (marked && nodes == a->P) k->meets = a->padded;
+  PetscCall(HopsLanesMarkIndices(k->kernels->backend, k->kernels->meet, k->space, k->alone, each, &a->padded, &k->mem[i], &k->meets,
+                                 &marked));
+  if (marked && nodes == a->P) k->marks = a->padded;
   if (k->mem[i]) k->size[i] = (size_t)k->ncells * each * sizeof(int);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,6 +140,7 @@ static PetscErrorCode HopsH1Destroy(HopsOperator *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 5; i++) PetscCall((*k->kernels->backend->memory->Free)(&k->mem[i]));
+  PetscCall(HopsLanesMeetsDestroy(k->kernels->backend, &k->meets));
   PetscCall(HopsLanesSetUpDestroy(k->kernels->backend, &k->own));
   PetscCall((*k->kernels->backend->memory->Free)((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
@@ -248,7 +250,11 @@ static PetscErrorCode HopsH1Apply(HopsOperator A, HopsPart part, const void *x, 
 
   PetscFunctionBegin;
   HopsLanesPart(part, k->alone, k->ninterior, k->ncells, &a->first, &a->n);
-  if (a->n) PetscCall((*(affine ? k->launchfew : k->launch))(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+  a->copies = HopsLanesMeetsCopies(k->meets, part);
+  if (a->n) {
+    PetscCall((*(affine ? k->launchfew : k->launch))(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+    PetscCall(HopsLanesMeetsSum(k->kernels->meet, k->meets, part, PETSC_DOUBLE, a->nT, y, yg));
+  }
   if (k->ncells) PetscCall(HopsLanesLogFlops(k->kernels->backend, k->head.info.flops / k->ncells * a->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,14 +263,17 @@ static PetscErrorCode HopsH1Diagonal(HopsOperator A, PetscReal d[], PetscReal dg
 {
   HopsH1Operator  k     = (HopsH1Operator)A;
   HopsH1Args      a     = k->args;
-  const PetscBool marks = k->meets && !a.work ? PETSC_TRUE : PETSC_FALSE; /* teams with scratch of the back end's take turns */
+  const PetscBool marks = k->marks && !a.work ? PETSC_TRUE : PETSC_FALSE; /* teams with scratch of the back end's take turns */
 
   PetscFunctionBegin;
-  a.padded = marks ? k->meets : NULL;
-  if (marks) a.restr = k->meets;
+  a.padded = marks ? k->marks : NULL;
+  if (marks) a.restr = k->marks;
   for (int p = 0; p < 3; p++) { /* of which each has its marks */
     HopsLanesPart((HopsPart)p, k->alone || !marks ? PETSC_TRUE : PETSC_FALSE, k->ninterior, k->ncells, &a.first, &a.n);
-    if (a.n) PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+    a.copies = HopsLanesMeetsCopies(k->meets, (HopsPart)p);
+    if (!a.n) continue;
+    PetscCall((*k->kernels->Diagonal)(&a, d, dg));
+    if (marks) PetscCall(HopsLanesMeetsSum(k->kernels->meet, k->meets, (HopsPart)p, PETSC_DOUBLE, a.nT, d, dg));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,8 +36,9 @@ template <class real> struct HopsH1Cells {
   bool diffusion, mass, scalar;  /* scalar: kappa of multilinear cells is a multiple of the identity */
   const int *__restrict__ restr; /* [ncells][P^dim], -1: no unknown */
   const real *__restrict__ qdata, *__restrict__ geom, *__restrict__ x, *__restrict__ xg;
-  real         *y, *yg;
-  const double *w, *z; /* of the tables, in memory */
+  real           *y, *yg;
+  const double   *w, *z; /* of the tables, in memory */
+  HopsLanesCopies copies;
 };
 
 /* Weight and point i, which the compiler does not know: from the tables where arguments may be indexed */
@@ -101,16 +102,18 @@ HOPS_LANES void HopsH1GroupNodes(const HopsH1Cells<real> &a, int c, typename Tea
     const bool in = c + g >= a.first && c + g < a.first + a.n;
 
     for (int j = 0; j < NN; j++) {
-      const int k = in ? r[j] : -1, l = k & ~HOPS_LANES_MEET;
+      const int k = in ? r[j] : -1;
       real     *v = (real *)&s[(j / P) * (P | 1) + j % P] + g;
 
-      if (ADD) {
-        real *const y = l < a.nT ? a.y + l : a.yg + (l - a.nT);
+      if (k < 0) {
+        if (!ADD) *v = 0;
+      } else if (ADD) {
+        *(k & HOPS_LANES_MEET ? (real *)a.copies.buffer + (k & ~HOPS_LANES_MEET) : (k < a.nT ? a.y + k : a.yg + (k - a.nT))) += *v;
+      } else {
+        const int l = k & HOPS_LANES_MEET ? a.copies.of[k & ~HOPS_LANES_MEET] : k;
 
-        if (k < 0) continue;
-        if (k == l) *y += *v;
-        else Team::Add(y, *v);
-      } else *v = k < 0 ? 0 : (l < a.nT ? a.x[l] : a.xg[l - a.nT]);
+        *v = l < a.nT ? a.x[l] : a.xg[l - a.nT];
+      }
     }
   }
 }

@@ -110,7 +110,7 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
     for (int l = 0; l < G && cell + l < k.first + k.n; l++, restr += nn) {
       if (cell + l < k.first) continue;
       for (int i = team.lane(); i < nn; i += team.size())
-        HopsMeetAdd<Team>(y, yg, k.nT, restr[i], k.padded == k.restr, ((const double *)(e + i))[l]);
+        HopsMeetAdd<Team>(k.copies, y, yg, k.nT, restr[i], k.padded == k.restr, ((const double *)(e + i))[l]);
     }
     team.Sync();
   }

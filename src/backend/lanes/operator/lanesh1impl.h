@@ -26,8 +26,8 @@ typedef struct {
   PetscErrorCode (*Pad)(int dim, int n, int P, PetscInt ncells, const int restr[], int padded[]);
   PetscErrorCode (*SetUp)(const HopsSetUpArgs *);
   PetscErrorCode (*SetUpCells)(const HopsSetUpArgs *);
-  HopsLanesFindBad FindBad;
-  HopsLanesMark    Mark; /* NULL: all additions are atomic */
+  HopsLanesFindBad        FindBad;
+  const HopsLanesMeetOps *meet;
 } HopsH1Kernels;
 
 typedef struct _HopsH1Operator *HopsH1Operator;
@@ -43,10 +43,11 @@ struct _HopsH1Operator {
   PetscBool            alone;                                       /* no other rank, so that the parts need not be kept apart */
   double              *tables, *hosttables, *fewtables, *fewpoints; /* fewpoints: weights and points, the back end's */
   /* the back end's: qdata, work, geom, padded, that of `few` */
-  void      *mem[5];
-  size_t     size[5];
-  const int *meets; /* args.restr with all marks, or NULL */
-  HopsBasis  geom;
+  void          *mem[5];
+  size_t         size[5];
+  const int     *marks; /* args.restr with all marks, or NULL */
+  HopsLanesMeets meets;
+  HopsBasis      geom;
 };
 
 EXTERN_C_BEGIN

@@ -130,7 +130,7 @@ template <class Back> struct HopsH1Launches {
     k.SetUp        = SetUp;
     k.SetUpCells   = SetUpCells;
     k.FindBad      = FindBad;
-    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
+    k.meet         = HopsMeetLaunches<Back>::Ops();
     return k;
   }
 };

@@ -81,7 +81,8 @@ static PetscErrorCode HopsH1LaunchPoints(const HopsH1Args *k, const real x[], co
                               y,
                               yg,
                               k->w,
-                              k->z};
+                              k->z,
+                              k->copies};
 
   PetscFunctionBegin;
   if (P == Q) PetscCall((HopsH1LaunchGeometry<Run, Q, Q>(k, a)));

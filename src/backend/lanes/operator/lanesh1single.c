@@ -8,6 +8,7 @@ typedef struct {
   HopsH1SingleLaunch   launch;
   PetscInt             ncells, ninterior;
   PetscBool            alone;
+  HopsLanesMeets       meets;  /* the operator's */
   void                *mem[2]; /* quadrature data or geometry, indices */
   double              *tables; /* the process's: B, C, weights, points */
   PetscLogDouble       flops;
@@ -20,7 +21,11 @@ static PetscErrorCode Apply(HopsOperator A, HopsPart part, const void *x, const 
 
   PetscFunctionBegin;
   HopsLanesPart(part, s->alone, s->ninterior, s->ncells, &s->args.first, &s->args.n);
-  if (s->args.n) PetscCall((*s->launch)(&s->args, (const float *)x, (const float *)xg, (float *)y, (float *)yg));
+  s->args.copies = HopsLanesMeetsCopies(s->meets, part);
+  if (s->args.n) {
+    PetscCall((*s->launch)(&s->args, (const float *)x, (const float *)xg, (float *)y, (float *)yg));
+    PetscCall(HopsLanesMeetsSum(s->kernels->meet, s->meets, part, PETSC_FLOAT, s->args.nT, y, yg));
+  }
   if (s->ncells) PetscCall(HopsLanesLogFlops(s->kernels->backend, s->flops / s->ncells * s->args.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -32,6 +37,7 @@ static PetscErrorCode Destroy(HopsOperator *A)
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; i++) PetscCall((*s->kernels->backend->memory->Free)(&s->mem[i]));
+  PetscCall(HopsLanesMeetsDestroy(s->kernels->backend, &s->meets));
   PetscCall(PetscFree(s->tables));
   PetscCall(PetscFree(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,6 +67,7 @@ PetscErrorCode HopsH1SingleCreate(HopsOperator A, HopsOperator *single)
   s->alone     = k->alone;
   s->flops     = k->head.info.flops;
   s->kernels   = k->kernels;
+  s->meets     = HopsLanesMeetsReference(k->meets);
   if (a->Q <= HOPS_H1_MOST_POINTS && a->P <= a->Q) s->launch = k->kernels->single[a->Q];
   PetscCheck(s->launch, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The back end %s has operators in single precision with 2 to 10 quadrature points per direction, and no fewer than "

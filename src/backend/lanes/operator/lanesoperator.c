@@ -100,8 +100,8 @@ PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *be, HopsLanesSetUp *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark, HopsSpace sp, PetscBool alone, int each,
-                                    const int **indices, void **mem, PetscBool *marked)
+PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, const HopsLanesMeetOps *ops, HopsSpace sp, PetscBool alone, int each,
+                                    const int **indices, void **mem, HopsLanesMeets *meets, PetscBool *marked)
 {
   const size_t     size = (size_t)sp->ncells * each * sizeof(int);
   HopsLanesMeet    m    = {0};
@@ -109,13 +109,13 @@ PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark
   PetscBool        needed = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *marked = mark ? PETSC_TRUE : PETSC_FALSE;
-  if (!mark) PetscFunctionReturn(PETSC_SUCCESS);
+  *marked = ops ? PETSC_TRUE : PETSC_FALSE;
+  if (!ops) PetscFunctionReturn(PETSC_SUCCESS);
   m.nl = sp->nL + (sp->hung ? sp->hung->n : 0);
   /* kernels of a host read the mark also where one thread made none */
   PetscCheck(m.nl < HOPS_LANES_MEET, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "This rank has %" PetscInt_FMT " unknowns, and the back end %s takes less than 2^30: use more ranks", m.nl, be->name);
-  PetscCall((*mark)(&m, NULL, &needed));
+  PetscCall((*ops->Mark)(&m, NULL, NULL, &needed));
   if (!needed || !size) PetscFunctionReturn(PETSC_SUCCESS);
   for (int p = 0; p < 3; p++) HopsLanesPart((HopsPart)p, alone, sp->ninterior, sp->ncells, &m.first[p], &m.n[p]);
   PetscCall(HopsSpaceGetBackendCells(sp, &m.restr, &X));
@@ -125,7 +125,45 @@ PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *be, HopsLanesMark mark
   if (!*mem) PetscCall((*be->memory->Malloc)(size, mem));
   if (*mem != *indices) PetscCall((*be->memory->Copy)(NULL, *mem, *indices, size, HOPS_COPY_WITHIN));
   *indices = (const int *)*mem;
-  PetscCall((*mark)(&m, (int *)*mem, &needed));
+  if (!*meets) PetscCall(PetscNew(meets));
+  (*meets)->nl = m.nl;
+  PetscCall((*ops->Mark)(&m, (int *)*mem, *meets, &needed));
+  if (!(*meets)->buffer) PetscCall((*ops->Reserve)(*meets, 1, sizeof(double), &(*meets)->buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+HopsLanesCopies HopsLanesMeetsCopies(HopsLanesMeets meets, HopsPart part)
+{
+  HopsLanesCopies c = {0};
+
+  if (meets) c = (HopsLanesCopies){meets->shared[part].of, meets->buffer};
+  return c;
+}
+
+HopsLanesMeets HopsLanesMeetsReference(HopsLanesMeets meets)
+{
+  if (meets) meets->refct++;
+  return meets;
+}
+
+PetscErrorCode HopsLanesMeetsSum(const HopsLanesMeetOps *ops, HopsLanesMeets meets, HopsPart part, PetscDataType type, PetscInt nT,
+                                 void *y, void *yg)
+{
+  PetscFunctionBegin;
+  if (meets && meets->shared[part].n) PetscCall((*ops->Sum)(meets, part, type, 1, nT, meets->buffer, y, yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLanesMeetsDestroy(const HopsBackendOps *be, HopsLanesMeets *meets)
+{
+  HopsLanesMeets m = *meets;
+
+  PetscFunctionBegin;
+  *meets = NULL;
+  if (!m || m->refct-- > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int p = 0; p < 3; p++) PetscCall(HopsLanesSharedFree(be, &m->shared[p]));
+  PetscCall((*be->memory->Free)(&m->buffer));
+  PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

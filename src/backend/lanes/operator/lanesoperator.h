@@ -8,8 +8,9 @@
 /* The determinant of a cell that is not positive, to HopsSetUpArgs' det */
 typedef PetscErrorCode (*HopsLanesFindBad)(const HopsSetUpArgs *, PetscInt cell);
 
-/* Indices of `each` nodes of a cell in which those get HOPS_LANES_MEET that cells of several pieces have. The
-   parts of an operator are launches of their own. restr[ncells][percell] has the unknowns, of nl */
+/* Indices of `each` nodes of a cell, of which those that are another piece's are to be copies (of a negative
+   index the complement). The parts of an operator are launches of their own. restr[ncells][percell] has the
+   unknowns, of nl */
 typedef struct {
   PetscInt        first[3], n[3], nl; /* cells; batches, where these have cells of their own */
   int             percell, each;
@@ -18,8 +19,25 @@ typedef struct {
   const PetscInt *cell; /* [batches + 1] first cells, or NULL: groups of lanes are batches */
 } HopsLanesMeet;
 
-/* in place; needed: are there several pieces? Without indices, that alone */
-typedef PetscErrorCode (*HopsLanesMark)(const HopsLanesMeet *, int restr[], PetscBool *needed);
+/* Where the pieces of an operator's parts meet, and in which copies they add. NULL: nowhere */
+typedef struct _HopsLanesMeets *HopsLanesMeets;
+struct _HopsLanesMeets {
+  int             refct;
+  PetscInt        nl; /* unknowns */
+  HopsLanesShared shared[3];
+  void           *buffer; /* of one component */
+};
+
+/* Of a host; NULL in a table: all additions are atomic */
+typedef struct {
+  /* in place; needed: are there several pieces? Without indices, that alone. The meets of the first indices
+     are those of others that have the same unknowns */
+  PetscErrorCode (*Mark)(const HopsLanesMeet *, int restr[], HopsLanesMeets, PetscBool *needed);
+  /* a buffer of zeros, for numbers of `size` bytes and nc components, that serves all parts */
+  PetscErrorCode (*Reserve)(HopsLanesMeets, int nc, size_t size, void **buffer);
+  /* adds the copies to a vector after the launch of a part: its unknowns from nT on are those of yg */
+  PetscErrorCode (*Sum)(HopsLanesMeets, HopsPart, PetscDataType, int nc, PetscInt nT, void *buffer, void *y, void *yg);
+} HopsLanesMeetOps;
 
 /* Of an operator, in the back end's memory but for the struct */
 typedef struct {
@@ -43,8 +61,15 @@ PETSC_INTERN PetscErrorCode HopsLanesSetUpEnd(const HopsBackendOps *, HopsLanesS
 PETSC_INTERN PetscErrorCode HopsLanesSetUpDestroy(const HopsBackendOps *, HopsLanesSetUp *);
 /* *indices of `each` nodes of the space's cells, with such marks where a back end has them: in *mem, which is
    the back end's, and is allocated if it is NULL. marked: what has no mark is one thread's */
-PETSC_INTERN PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *, HopsLanesMark, HopsSpace, PetscBool alone, int each,
-                                                 const int **indices, void **mem, PetscBool *marked);
+PETSC_INTERN PetscErrorCode HopsLanesMarkIndices(const HopsBackendOps *, const HopsLanesMeetOps *, HopsSpace, PetscBool alone,
+                                                 int each, const int **indices, void **mem, HopsLanesMeets *, PetscBool *marked);
+/* After the launch of a part that added to copies, if it did */
+PETSC_INTERN PetscErrorCode HopsLanesMeetsSum(const HopsLanesMeetOps *, HopsLanesMeets, HopsPart, PetscDataType, PetscInt nT,
+                                              void *y, void *yg);
+/* of a part */
+PETSC_INTERN HopsLanesCopies HopsLanesMeetsCopies(HopsLanesMeets, HopsPart);
+PETSC_INTERN HopsLanesMeets  HopsLanesMeetsReference(HopsLanesMeets);
+PETSC_INTERN PetscErrorCode  HopsLanesMeetsDestroy(const HopsBackendOps *, HopsLanesMeets *);
 /* Cells of whole groups */
 PETSC_INTERN size_t HopsLanesGroups(int group, PetscInt ncells);
 /* Lanes of the last group that have no cell compute as the last cell does, with n numbers of a cell: on a

@@ -158,7 +158,11 @@ static PetscErrorCode HopsLanesTensorDestroy(HopsTensorOperator *kernel)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   be = k->kernels->backend;
   for (int i = 0; i < 4; i++) PetscCall((*be->memory->Free)(&k->program[i / 2][i % 2]));
-  for (int i = 0; i < 2 * HOPS_TENSOR_SIDES; i++) PetscCall((*be->memory->Free)((void **)&k->marked[i % 2][i / 2]));
+  for (int i = 0; i < 2 * HOPS_TENSOR_SIDES; i++) {
+    PetscCall((*be->memory->Free)((void **)&k->marked[i % 2][i / 2]));
+    PetscCall((*be->memory->Free)(&k->buffer[i % 2][i / 2]));
+    PetscCall(HopsLanesMeetsDestroy(be, &k->meets[i % 2][i / 2]));
+  }
   PetscCall((*be->memory->Free)((void **)&k->tables));
   PetscCall((*be->memory->Free)((void **)&k->cell));
   PetscCall((*be->memory->Free)((void **)&k->work));
@@ -356,13 +360,16 @@ static PetscErrorCode MarkSide(HopsSpace sp, HopsLanesTensor k, int t, int i, Pe
              "This rank has %" PetscInt_FMT " nodes of a field, and the back end %s takes less than 2^30: use more ranks", nl,
              k->kernels->backend->name);
   for (int j = 0; j < t * k->n[0] + i && !s->marked; j++) {
-    const HopsLanesTensorSide *o = j < k->n[0] ? &k->args[0].side[1][j] : &k->args[1].side[1][j - k->n[0]];
+    const int                  u = j < k->n[0] ? 0 : 1, f = j - u * k->n[0];
+    const HopsLanesTensorSide *o = &k->args[u].side[1][f];
 
-    if (o->restr == s->restr) s->marked = o->marked;
+    if (o->restr != s->restr) continue;
+    s->marked      = o->marked;
+    k->meets[t][i] = HopsLanesMeetsReference(k->meets[u][f]);
   }
   if (s->marked) PetscFunctionReturn(PETSC_SUCCESS);
   s->marked = s->restr;
-  PetscCall((*k->kernels->Mark)(&m, NULL, &needed));
+  PetscCall((*k->kernels->meet->Mark)(&m, NULL, NULL, &needed));
   if (!needed || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   for (int p = 0; p < 3; p++) {
     m.first[p] = k->part[p];
@@ -370,7 +377,9 @@ static PetscErrorCode MarkSide(HopsSpace sp, HopsLanesTensor k, int t, int i, Pe
   }
   PetscCall((*memory->Malloc)((size_t)sp->ncells * ne * sizeof(int), (void **)&k->marked[t][i]));
   PetscCall((*memory->Copy)(NULL, k->marked[t][i], s->restr, (size_t)sp->ncells * ne * sizeof(int), HOPS_COPY_WITHIN));
-  PetscCall((*k->kernels->Mark)(&m, k->marked[t][i], &needed));
+  PetscCall(PetscNew(&k->meets[t][i]));
+  k->meets[t][i]->nl = nl;
+  PetscCall((*k->kernels->meet->Mark)(&m, k->marked[t][i], k->meets[t][i], &needed));
   s->marked = k->marked[t][i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -379,9 +388,36 @@ static PetscErrorCode MarkSide(HopsSpace sp, HopsLanesTensor k, int t, int i, Pe
 static PetscErrorCode MarkSides(HopsSpace sp, HopsLanesTensor k, const HopsTensorSide *const given[2])
 {
   PetscFunctionBegin;
-  if (!k->kernels->Mark || k->work) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!k->kernels->meet || k->work) PetscFunctionReturn(PETSC_SUCCESS);
   for (int t = 0; t < 2; t++)
-    for (int i = 0; i < k->n[t]; i++) PetscCall(MarkSide(sp, k, t, i, given[t][i].nl));
+    for (int i = 0; i < k->n[t]; i++) {
+      PetscCall(MarkSide(sp, k, t, i, given[t][i].nl));
+      if (k->meets[t][i])
+        PetscCall((*k->kernels->meet->Reserve)(k->meets[t][i], k->args[t].side[1][i].nc, sizeof(double), &k->buffer[t][i]));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the launch of a part: where sides add what is another piece's */
+static void SetCopies(HopsLanesTensor k, int t, HopsPart part, HopsLanesTensorArgs *a)
+{
+  for (int i = 0; i < a->nside[1]; i++) {
+    a->side[1][i].copies        = HopsLanesMeetsCopies(k->meets[t][i], part);
+    a->side[1][i].copies.buffer = k->buffer[t][i];
+  }
+}
+
+/* After it: adds that to the vectors */
+static PetscErrorCode SumCopies(HopsLanesTensor k, int t, HopsPart part, const HopsLanesTensorArgs *a)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < a->nside[1]; i++) {
+    const HopsLanesTensorSide *s = &a->side[1][i];
+    HopsLanesMeets             m = k->meets[t][i];
+
+    if (m && m->shared[part].n && (s->value || s->gradient))
+      PetscCall((*k->kernels->meet->Sum)(m, part, PETSC_DOUBLE, s->nc, m->nl, k->buffer[t][i], s->l, NULL));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -394,7 +430,10 @@ static PetscErrorCode HopsLanesTensorApply(HopsTensorOperator A, HopsPart part, 
   PetscFunctionBegin;
   a.first = k->part[p];
   a.n     = k->part[p + 1] - k->part[p];
-  if (a.n && k->nblocks) PetscCall((*k->launch)(&a, k->lanes, (int)PetscMin(a.n, k->teams[t]), NULL));
+  if (!a.n || !k->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
+  SetCopies(k, t, part, &a);
+  PetscCall((*k->launch)(&a, k->lanes, (int)PetscMin(a.n, k->teams[t]), NULL));
+  PetscCall(SumCopies(k, t, part, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,6 +30,7 @@ typedef struct {
   bool                 value, gradient;
   const int           *restr;  /* [ncells][P^dim] */
   const int           *marked; /* what comes out: the same, where HOPS_LANES_MEET may be set, or NULL */
+  HopsLanesCopies      copies; /* where marked nodes are added */
   double              *l;      /* [nl][nc] */
 } HopsLanesTensorSide;
 
@@ -127,7 +128,7 @@ typedef struct {
   PetscErrorCode (*Diagonal)(const HopsLanesTensorDiagonalArgs *, int lanes, int teams);
   PetscErrorCode (*FacesApply)(const HopsLanesTensorFaceArgs *, int teams);
   PetscErrorCode (*FacesDiagonal)(const HopsLanesTensorFaceDiagonalArgs *, int teams);
-  HopsLanesMark Mark; /* NULL where all lanes add atomically */
+  const HopsLanesMeetOps *meet;
 } HopsLanesTensorKernels;
 
 typedef struct _HopsLanesTensor *HopsLanesTensor;
@@ -143,10 +144,13 @@ struct _HopsLanesTensor {
   const HopsTensorData         *data;
   double                       *tables;
   PetscInt                     *cell;
-  void                         *program[2][2];                /* the back end's: out, op of args[0], args[1] */
-  int                          *marked[2][HOPS_TENSOR_SIDES]; /* of test and trial sides, one for all with the same nodes */
-  double                       *work;
-  int                           teams[2], lanes; /* teams at most, lanes of one */
+  void                         *program[2][2]; /* the back end's: out, op of args[0], args[1] */
+  /* of test and trial sides: indices and where pieces meet, one for all with the same nodes; buffers */
+  int           *marked[2][HOPS_TENSOR_SIDES];
+  HopsLanesMeets meets[2][HOPS_TENSOR_SIDES];
+  void          *buffer[2][HOPS_TENSOR_SIDES];
+  double        *work;
+  int            teams[2], lanes; /* teams at most, lanes of one */
 };
 
 EXTERN_C_BEGIN

@@ -214,7 +214,7 @@ template <class Back> struct HopsTensorLaunches {
     k.Diagonal      = Diagonal;
     k.FacesApply    = HopsTensorFaceLaunches<Back>::Apply;
     k.FacesDiagonal = HopsTensorFaceLaunches<Back>::Diagonal;
-    if constexpr (Back::Team::group > 1) k.Mark = HopsMeetLaunches<Back>::Mark;
+    k.meet          = HopsMeetLaunches<Back>::Ops();
     return k;
   }
 };

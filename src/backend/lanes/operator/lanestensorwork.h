@@ -261,14 +261,19 @@ HOPS_LANES void HopsTensorScatterOf(const Team &team, const HopsLanesTensorSide 
     for (int t = team.lane(); t < HopsTensorSlots<Team>(n) * nn; t += team.size()) {
       const int     slot = group == 1 ? t / nn : 0;
       const double *from = (const double *)(e + slot * S + HopsTensorPlace(t - slot * nn, P)) + g;
-      const int     k = restr[HopsTensorNode<Team>(cell, nn, slot, t, g)], l = group > 1 ? k & ~HOPS_LANES_MEET : k;
-      double       *to = s.l + (size_t)l * nc;
+      const int     k    = restr[HopsTensorNode<Team>(cell, nn, slot, t, g)];
 
-      if (marked && l == k) {
+      if constexpr (group > 1) {
+        if (marked) {
+          double *const to =
+            k & HOPS_LANES_MEET ? (double *)s.copies.buffer + (size_t)(k & ~HOPS_LANES_MEET) * nc : s.l + (size_t)k * nc;
+
 #pragma unroll
-        for (int c = 0; c < nc; c++) to[c] += from[c * item];
-      } else
-        for (int c = 0; c < nc; c++) Team::Add(to + c, from[c * item]);
+          for (int c = 0; c < nc; c++) to[c] += from[c * item];
+          continue;
+        }
+      }
+      for (int c = 0; c < nc; c++) Team::Add(s.l + (size_t)k * nc + c, from[c * item]);
     }
 }
 

@@ -254,10 +254,7 @@ PetscErrorCode HopsLanesPatchSetDestroy(HopsLanesPatchSet *set)
   PetscCall((*memory->Free)((void **)&s->to));
   PetscCall((*memory->Free)((void **)&s->meets));
   PetscCall((*memory->Free)(&s->buffer));
-  for (int r = 0; r < s->nruns; ++r) {
-    PetscCall((*memory->Free)((void **)&s->runs[r].pages));
-    PetscCall((*memory->Free)((void **)&s->runs[r].copies));
-  }
+  for (int r = 0; r < s->nruns; ++r) PetscCall(HopsLanesSharedFree(s->kernels->backend, &s->runs[r].shared));
   PetscCall((*memory->Free)((void **)&s->level));
   PetscCall((*memory->Free)((void **)&s->dist));
   PetscCall((*memory->Free)((void **)&s->values));

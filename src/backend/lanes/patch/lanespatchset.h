@@ -8,6 +8,7 @@
 */
 #pragma once
 #include <hops/private/hopspatchimpl.h>
+#include <backend/lanes/runtime/lanescopies.h>
 #include "lanespatchargs.h"
 
 /* Everything in the process's memory; copied */
@@ -58,18 +59,11 @@ enum {
   HOPS_LANES_PATCH_NKINDS
 };
 
-/* A page of the unknowns, and the first of its copies (lanespatchmeet.h) */
-typedef struct {
-  int page, first;
-} HopsLanesPatchPage;
-
 /* A launch: patches of one colour, class and size lie one behind the other */
 typedef struct {
-  int                 color, kind, size, group, entries; /* size: of cubes; entries: of the largest patch */
-  PetscInt            first, n;
-  int                 npages;
-  HopsLanesPatchPage *pages;  /* the back end's, as are copies; [npages + 1] that have copies */
-  int                *copies; /* numbers of the pages' copies in the set's buffer */
+  int             color, kind, size, group, entries; /* size: of cubes; entries: of the largest patch */
+  PetscInt        first, n;
+  HopsLanesShared shared;
 } HopsLanesPatchRun;
 
 typedef struct _HopsLanesPatchKernels HopsLanesPatchKernels; /* lanespatch.h */
@@ -86,7 +80,7 @@ struct _HopsLanesPatchSet {
   HopsLanesPatchRecord        *patches;              /* the rest: the back end's */
   int                         *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
   /* where patches of launches add that share unknowns, on a host (lanespatchmeet.h): l: to entry l of the
-     vector, -1 - i: to entry i of the buffer, which is zero between launches. NULL: to the vector alone */
+     vector, -1 - i: to copy i in the buffer, which is zero between launches. NULL: to the vector alone */
   int                *to;
   unsigned char      *meets; /* with `to`: patches that add to the buffer, too */
   void               *buffer;

@@ -390,8 +390,8 @@ template <class Back, class Fast> struct HopsLanesPatchSolve {
     else PetscCall((Run<double>(Args<double>(s, run, atomic, mode, r, z), run, s)));
     if constexpr (Back::Team::group > 1) {
       if (!atomic || !s->to) PetscFunctionReturn(PETSC_SUCCESS);
-      if (floats) PetscCall(HopsPatchMeetLaunches<Back>::Sum(s, run, (float *)z));
-      else PetscCall(HopsPatchMeetLaunches<Back>::Sum(s, run, (double *)z));
+      if (floats) PetscCall(HopsSharedLaunches<Back>::Sum(&run->shared, 1, s->nP, s->buffer, (float *)z, (float *)NULL));
+      else PetscCall(HopsSharedLaunches<Back>::Sum(&run->shared, 1, s->nP, s->buffer, (double *)z, (double *)NULL));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
