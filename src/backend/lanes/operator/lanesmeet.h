@@ -145,8 +145,10 @@ template <class Back> struct HopsMeetLaunches {
 
   static const HopsLanesMeetOps *Ops()
   {
-    static const HopsLanesMeetOps ops = {Mark, Reserve, Sum};
+    if constexpr (Team::group > 1) {
+      static const HopsLanesMeetOps ops = {Mark, Reserve, Sum};
 
-    return Back::Team::group > 1 ? &ops : NULL;
+      return &ops;
+    } else return NULL;
   }
 };
