@@ -24,6 +24,11 @@ typedef struct {
 */
 PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, const HopsCycleSettings *, const HopsCycleAuxiliary *, HopsCycle *cycle,
                                             const char **why);
+/*
+  The same of BoomerAMG on rank 0, which has the rows of all ranks (src/hypre/matrix/hypregather.c) and runs
+  the cycle for them; pc is NULL on the others
+*/
+PETSC_INTERN PetscErrorCode HopsCycleCreateOnFirst(PC, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscInt *spread, PetscReal *complexity);

@@ -21,6 +21,16 @@ PETSC_INTERN PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace columns, 
    global indices of block 1's columns, ascending */
 PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, HopsLORRows *, PetscInt ncols,
                                           const PetscInt cols[], Mat *);
+/* MATHYPRE of a hypre_ParCSRMatrix whose blocks lie on the device */
+PETSC_INTERN PetscErrorCode HopsHypreFinish(void *parcsr, Mat *);
+/* src/hypre/matrix/hypregather.c, collective: all rows of a hypre_ParCSRMatrix as a hypre_CSRMatrix on the
+   device of rank `root`, or of every rank where root < 0, else NULL; the same of a MATHYPRE, on PETSC_COMM_SELF */
+PETSC_INTERN PetscErrorCode HopsHypreGather(MPI_Comm, void *parcsr, PetscMPIInt root, void **csr);
+PETSC_INTERN PetscErrorCode HopsHypreGatherMat(Mat, PetscMPIInt root, Mat *whole);
+/* global numbers of the columns of other ranks, in the process's memory: of HYPRE_BigInt */
+PETSC_INTERN const void *HopsHypreColumnsOfOthers(void *parcsr);
+/* count[], first[] of the ranks: how many entries each has, and where they begin among those of all */
+PETSC_INTERN PetscErrorCode HopsGatherPlaces(MPI_Comm, PetscMPIInt n, PetscMPIInt count[], PetscMPIInt first[], PetscMPIInt *total);
 #endif
 
 /*

@@ -172,6 +172,9 @@ typedef struct {
   PetscInt              degree;               /* of its polynomial */
   PetscBool             smootherset;          /* by the user */
   PetscInt              redundant;            /* levels of at most so many unknowns are every rank's */
+  PetscInt              gather;               /* a matrix of at most so many rows is set up by rank 0: src/pc/lor/pclorgather.c */
+  PetscBool             gatherable, gathered; /* the inner solver is as options made it; rank 0 has it set up */
+  PC                    first;                /* rank 0's inner solver, of the rows of all ranks */
   HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
   void                 *cycledata; /* of the inner PC that the cycle belongs to */
@@ -197,6 +200,10 @@ typedef struct {
 } PC_LOR;
 
 #define HOPS_NODAL_WEIGHT 1.5
+
+/* src/pc/lor/pclorgather.c */
+PETSC_INTERN PetscErrorCode PCLORGatherSetOptions(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORGatherSetUp(PC, PC_LOR *);
 
 /* src/pc/lor/pclorform.c; what the user sets is that of all types whose data begin with a PC_LOR */
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);

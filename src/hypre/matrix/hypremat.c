@@ -82,6 +82,29 @@ PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What PETSc makes of hypre's matrix on the device; the offd block may be empty yet */
+PetscErrorCode HopsHypreFinish(void *parcsr, Mat *mat)
+{
+  hypre_ParCSRMatrix *A = (hypre_ParCSRMatrix *)parcsr;
+  hypre_CSRMatrix    *b[2];
+
+  PetscFunctionBegin;
+  b[0] = hypre_ParCSRMatrixDiag(A);
+  b[1] = hypre_ParCSRMatrixOffd(A);
+  for (int k = 0; k < 2; ++k) {
+    hypre_CSRMatrixMemoryLocation(b[k]) = HYPRE_MEMORY_DEVICE;
+    if (!hypre_CSRMatrixI(b[k])) PetscCallExternal(hypre_CSRMatrixInitialize_v2, b[k], 0, HYPRE_MEMORY_DEVICE);
+  }
+  PetscCallExternal(hypre_ParCSRMatrixSetNumNonzeros, A);
+  PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
+  /* PETSc 3.25 moves the arrays to hypre's default memory, which is the host's after a solve there */
+  PetscCallExternal(HYPRE_SetMemoryLocation, HYPRE_MEMORY_DEVICE);
+  PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
+  PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
+  PetscCall(HopsMatRefuseRows(*mat)); /* PETSc's own getrow reads the device's arrays in the process and crashes */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, HopsLORRows *r, PetscInt ncols, const PetscInt cols[],
                              Mat *mat)
 {
@@ -96,12 +119,10 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, Hop
   b[0] = hypre_ParCSRMatrixDiag(A);
   b[1] = hypre_ParCSRMatrixOffd(A);
   for (PetscInt k = 0; k < 2; ++k) {
-    hypre_CSRMatrixMemoryLocation(b[k]) = HYPRE_MEMORY_DEVICE;
-    if (r->i[k]) {
-      hypre_CSRMatrixI(b[k])    = r->i[k];
-      hypre_CSRMatrixJ(b[k])    = r->j[k];
-      hypre_CSRMatrixData(b[k]) = r->v[k];
-    } else PetscCallExternal(hypre_CSRMatrixInitialize_v2, b[k], 0, HYPRE_MEMORY_DEVICE);
+    if (!r->i[k]) continue;
+    hypre_CSRMatrixI(b[k])    = r->i[k];
+    hypre_CSRMatrixJ(b[k])    = r->j[k];
+    hypre_CSRMatrixData(b[k]) = r->v[k];
   }
   if (ncols) {
     map = hypre_TAlloc(HYPRE_BigInt, ncols, HYPRE_MEMORY_HOST);
@@ -109,13 +130,7 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, Hop
     hypre_ParCSRMatrixColMapOffd(A) = map;
     hypre_ParCSRMatrixCopyColMapOffdToDevice(A);
   }
-  PetscCallExternal(hypre_ParCSRMatrixSetNumNonzeros, A);
-  PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
-  /* PETSc 3.25 moves the arrays to hypre's default memory, which is the host's after a solve there */
-  PetscCallExternal(HYPRE_SetMemoryLocation, HYPRE_MEMORY_DEVICE);
-  PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
-  PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
-  PetscCall(HopsMatRefuseRows(*mat)); /* PETSc's own getrow reads the device's arrays in the process and crashes */
+  PetscCall(HopsHypreFinish(A, mat));
   PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)rows)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -127,6 +127,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   if (!type) PetscCall(PCLORInsertDefault(lor, "-pc_type", PCLORUsualInner(lor), &n, set));
 #endif
   PetscCall(KSPSetFromOptions(lor->ksp));
+  if (!type && HOPS_HAVE_HYPRE_DEVICE) PetscCall(PCLORGatherSetOptions(pc, lor));
   for (PetscInt i = 0; i < n; ++i) PetscCall(PetscOptionsClearValue(NULL, set[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -314,8 +315,9 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 #if HOPS_HAVE_HYPRE_DEVICE
   PetscCall(HopsCycleDestroy(&lor->cycle));           /* its matrices are about to go */
   if (lor->ondevice) PetscCall(HopsHypreConfigure()); /* also where the matrix came by MatConvert() */
+  PetscCall(PCLORGatherSetUp(pc, lor));
 #endif
-  PetscCall(KSPSetUp(lor->ksp));
+  if (!lor->gathered) PetscCall(KSPSetUp(lor->ksp));
 #if HOPS_HAVE_HYPRE_DEVICE
   /* where an inner preconditioner was the first to start hypre */
   if (lor->ondevice) PetscCall(HopsHypreConfigure());
@@ -410,7 +412,7 @@ static PetscErrorCode PCLORApplyInner(PC pc, PC_LOR *lor, Vec x, Vec y)
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
     /* nobody has changed the inner solver since: the first three tell all ranks alike */
-    if (preonly && hypre && inner->setupcalled && inner->data == lor->cycledata) {
+    if (preonly && hypre && (inner->setupcalled || lor->gathered) && inner->data == lor->cycledata) {
       PetscCall(HopsCycleApply(lor->cycle, xi, yi));
       done = PETSC_TRUE;
     }
@@ -625,6 +627,8 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsCycleDestroy(&lor->cycle));
 #endif
   PetscCall(KSPReset(lor->ksp));
+  if (lor->first) PetscCall(PCReset(lor->first));
+  lor->gathered = PETSC_FALSE;
   PetscCall(MatDestroy(&lor->mat));
   for (PetscInt i = 0; i < 2; ++i) PetscCall(VecDestroy(&lor->staged[i]));
   PetscCall(HopsLORDestroy(&lor->lor));
@@ -653,6 +657,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(MatDestroy(&lor->transformation));
   PetscCall(PCLORComposeBetween(pc, PETSC_FALSE));
   PetscCall(PCLORComposeComponents(pc, PETSC_FALSE));
+  PetscCall(PCDestroy(&lor->first));
   PetscCall(KSPDestroy(&lor->ksp));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
@@ -743,6 +748,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
+  lor->gather    = 300000; /* by measurement: docs/performance/gpu.md */
   lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
   lor->degree    = 1; /* by measurement: docs/performance/gpu.md */
   lor->zeromass  = -1.0;

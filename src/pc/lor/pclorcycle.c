@@ -69,7 +69,9 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->form->space, &set, &aux, &lor->cycle, &lor->nocycle));
+    /* where that refuses, the inner solver sets itself up when it is first asked */
+    if (lor->gathered) PetscCall(HopsCycleCreateOnFirst(lor->first, lor->form->space, &set, &lor->cycle, &lor->nocycle));
+    else PetscCall(HopsCycleCreate(inner, lor->form->space, &set, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
@@ -179,6 +181,10 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
                                    "On several ranks, levels of at most so many unknowns are worked on by each rank",
                                    "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
   if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
+  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_gather",
+                                   "On several ranks, a matrix of at most so many unknowns is set up, and its cycle run, by one",
+                                   "PCLORSetCycle", lor->gather, &lor->gather, &set, 0));
+  if (set && pc->setupcalled) pc->setupcalled = 0;
   PetscCall(PetscOptionsEnum("-pc_lor_cycle_smoother", "Smoother of BoomerAMG's cycle where kernels of hops run it",
                              "PCLORSetCycleSmoother", HopsSmoothers, (PetscEnum)smoother, (PetscEnum *)&smoother, &set));
   PetscCall(PetscOptionsInt("-pc_lor_cycle_degree", "Degree of the Chebyshev polynomial", "PCLORSetCycleSmoother", degree, &degree,
@@ -215,6 +221,7 @@ PetscErrorCode PCLORViewCycle(PC_LOR *lor, PetscViewer viewer)
                                          "smoother: Chebyshev polynomial of degree %" PetscInt_FMT " with l1-scaled Jacobi\n",
                                          lor->degree));
     }
+    if (lor->gathered) PetscCall(PetscViewerASCIIPrintf(viewer, "the first rank sets it up and runs it for all\n"));
     if (spread)
       PetscCall(
         PetscViewerASCIIPrintf(viewer, "levels spread over the ranks: %" PetscInt_FMT ", the others are every rank's\n", spread));

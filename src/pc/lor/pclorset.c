@@ -268,6 +268,8 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
 
   Options Database Key:
 + -pc_lor_cycle <hypre,double,single> - the same by a word
+. -pc_lor_cycle_gather <n>            - on several ranks, BoomerAMG of a matrix of at most n unknowns is set
+  up by the first rank, which runs the cycle for all (default 300000; 0: never)
 - -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each
   rank (default 20000)
 
@@ -291,7 +293,11 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
   rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was
   set here; `PCView()` says which one runs, and `-info` why.
 
-  On several ranks the levels of more than n unknowns are spread over the ranks, with halo exchanges beside
+  On several ranks the first one gets all rows of a small matrix in H1 and sets hypre up for itself, where the
+  inner solver is as the options say and the kernels run its cycle: messages about few rows would take longer
+  than the work. hypre's coarsening draws random numbers, so that each rank would make another cycle of them.
+
+  Of larger matrices the levels of more than n unknowns are spread over the ranks, with halo exchanges beside
   the products, and so is the finest level, whatever n is. Each rank has all of the others, and in any case
   the coarsest, and runs the rest of the cycle for itself, as messages about few unknowns cost more than the
   unknowns. The cycle is hypre's where a rank has no unknowns of a level that is spread, and where the
@@ -322,7 +328,8 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 + cycle  - `PCLOR_CYCLE_SINGLE` or `PCLOR_CYCLE_DOUBLE`: kernels of hops; `PCLOR_CYCLE_HYPRE`: the inner
   solver itself, also where kernels were asked for and cannot take the cycle over, and on the host
 - spread - on several ranks, how many of the finer levels are spread over them while the others are every
-  rank's; 0 on one rank and where the inner solver runs the cycle; may be `NULL`
+  rank's; 0 on one rank, where the first rank runs the whole cycle, and where the inner solver does; may be
+  `NULL`
 
   Level: intermediate
 

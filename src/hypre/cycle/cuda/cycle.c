@@ -460,10 +460,22 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCycleCreateOnFirst(PC pc, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
+{
+  PetscFunctionBegin;
+  *cycle = NULL;
+  *why   = set->type == PCLOR_CYCLE_HYPRE ? "it was not asked for" : NULL;
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
+  PetscCall(HopsCycleCreateGathered(pc ? HopsPCHYPREGetSolver(pc) : NULL, sp, set, cycle, why));
+  if (*cycle && pc) PetscCall(HopsCycleCapture(*cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscInt Levels(const HopsCycle c, PetscInt *spread)
 {
   *spread = c->spread ? c->spread->n : 0;
-  return c->nlevels + *spread;
+  return c->spread && c->spread->levels ? c->spread->levels : c->nlevels + *spread;
 }
 
 PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscInt *spread, PetscReal *complexity)

@@ -45,13 +45,15 @@ typedef struct {
 } HopsCycleSpreadLevel;
 
 typedef struct {
-  int                   n; /* levels, at least one */
+  int                   n;      /* levels; none where rank 0 has all of the hierarchy */
+  int                   levels; /* of that */
+  void                 *mine;   /* device: this rank's rows of its right-hand side and solution */
   HopsCycleSpreadLevel *level;
   HopsCycleSpreadLevel *space;          /* of AMS and ADS: there is one level then, which has no P, and none that every rank has */
   int                   N, begin;       /* rows of the first level that every rank has; where this rank's begin */
   PetscMPIInt          *count, *first;  /* rows of all ranks, and where they begin */
   int                   nghost, *ghost; /* device: rows of others that the last spread level takes */
-  void                 *part, *whole;   /* page-locked: this rank's rows of the right-hand side, and all */
+  void                 *part, *whole;   /* page-locked: this rank's rows of the right-hand side or solution, and all */
   MPI_Comm              comm;
   const HopsBackendOps *be; /* who made the page-locked memory, and g */
 } HopsCycleSpread;
@@ -122,6 +124,8 @@ PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, HopsSpace, const HopsC
    collective */
 PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *set, double drop, HopsCycle *,
                                                   const char **why);
+/* a hierarchy of the rows of all ranks, which is rank 0's (NULL elsewhere); collective */
+PETSC_INTERN PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
 /* on several ranks, of a cycle with a program: its matrix, whose own part is set; what leads to space k */
 PETSC_INTERN PetscErrorCode HopsCycleSetSpreadMatrix(HopsCycle, HopsSpace, void *A);
 PETSC_INTERN PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle, HopsSpace, int k, void *P);

@@ -8,6 +8,7 @@
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <_hypre_parcsr_ls.h>
+  #include <hops/private/hopsdevicematimpl.h>
   #include <petsc/private/pcimpl.h>
   #include <petscsf.h>
 
@@ -44,21 +45,12 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
   for (int k = 0; s->space && k < HOPS_CYCLE_SPACES; k++) PetscCall(FreeSpreadLevel(s->be, s->space + k));
   PetscCall(PetscFree(s->space));
   PetscCall(HopsCycleFree((void **)&s->ghost));
+  PetscCall((*s->be->memory->Free)(&s->mine));
   PetscCall((*s->be->memory->FreeHost)(&s->part));
   PetscCall((*s->be->memory->FreeHost)(&s->whole));
   PetscCall(PetscFree2(s->count, s->first));
   PetscCall(PetscFree(s->level));
   PetscCall(PetscFree(*spread));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* hypre keeps the global numbers of columns of other ranks on the device, on the host, or on both */
-static PetscErrorCode ColumnsOfOthers(hypre_ParCSRMatrix *A, const HYPRE_BigInt **columns)
-{
-  PetscFunctionBegin;
-  if (!hypre_ParCSRMatrixColMapOffd(A) && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)))
-    hypre_ParCSRMatrixCopyColMapOffdToHost(A);
-  *columns = hypre_ParCSRMatrixColMapOffd(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,7 +72,7 @@ static PetscErrorCode CreateProlong(HopsCycle c, HopsSpace sp, hypre_ParCSRMatri
   HopsHalo             halo;
 
   PetscFunctionBegin;
-  PetscCall(ColumnsOfOthers(A, &columns));
+  columns = (const HYPRE_BigInt *)HopsHypreColumnsOfOthers(A);
   if (!hypre_ParCSRMatrixCommPkg(A)) PetscCallExternal(hypre_MatvecCommPkgCreate, A);
   pkg   = hypre_ParCSRMatrixCommPkg(A);
   nsend = hypre_ParCSRCommPkgNumSends(pkg) ? (PetscInt)hypre_ParCSRCommPkgSendMapStart(pkg, hypre_ParCSRCommPkgNumSends(pkg)) : 0;
@@ -219,76 +211,6 @@ PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle c, HopsSpace sp, int k, void *d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the parts of all ranks begin, from their lengths */
-static PetscErrorCode Displacements(MPI_Comm comm, PetscMPIInt n, PetscMPIInt count[], PetscMPIInt first[], PetscMPIInt *total)
-{
-  PetscMPIInt size;
-  PetscInt64  sum = 0;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count, 1, MPI_INT, comm));
-  for (PetscMPIInt r = 0; r < size; r++) {
-    first[r] = (PetscMPIInt)sum;
-    sum += count[r];
-    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
-  }
-  *total = (PetscMPIInt)sum;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All rows of A, on the device of every rank */
-static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_CSRMatrix **all)
-{
-  hypre_CSRMatrix   *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST),
-                                 hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
-  const HYPRE_BigInt begincol = hypre_ParCSRMatrixFirstColDiag(A), *columns;
-  const PetscMPIInt  m        = (PetscMPIInt)hypre_CSRMatrixNumRows(part[0]);
-  const PetscInt64   entries  = (PetscInt64)hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]);
-  const PetscMPIInt  nnz      = (PetscMPIInt)entries;
-  PetscMPIInt        size, N, NNZ, k = 0, *count, *first, *ncount, *nfirst;
-  int               *length, *j;
-  double            *v;
-  hypre_CSRMatrix   *H;
-
-  PetscFunctionBegin;
-  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
-  PetscCall(ColumnsOfOthers(A, &columns));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc4(size, &count, size, &first, size, &ncount, size, &nfirst));
-  PetscCall(PetscCalloc1(m, &length));
-  PetscCall(PetscMalloc2(nnz, &j, nnz, &v));
-  for (PetscMPIInt r = 0; r < m; r++)
-    for (int p = 0; p < 2; p++) {
-      if (!hypre_CSRMatrixNumNonzeros(part[p])) continue;
-      for (HYPRE_Int e = hypre_CSRMatrixI(part[p])[r]; e < hypre_CSRMatrixI(part[p])[r + 1]; e++, k++) {
-        const HYPRE_Int column = hypre_CSRMatrixJ(part[p])[e];
-
-        j[k] = (int)(p ? columns[column] : begincol + column);
-        v[k] = hypre_CSRMatrixData(part[p])[e];
-        length[r]++;
-      }
-    }
-  PetscCall(Displacements(comm, m, count, first, &N));
-  PetscCall(Displacements(comm, nnz, ncount, nfirst, &NNZ));
-  H = hypre_CSRMatrixCreate(N, (HYPRE_Int)hypre_ParCSRMatrixGlobalNumCols(A), NNZ);
-  PetscCallExternal(hypre_CSRMatrixInitialize_v2, H, 0, HYPRE_MEMORY_HOST);
-  PetscCallMPI(MPI_Allgatherv(length, m, MPI_INT, hypre_CSRMatrixI(H) + 1, count, first, MPI_INT, comm));
-  PetscCallMPI(MPI_Allgatherv(j, nnz, MPI_INT, hypre_CSRMatrixJ(H), ncount, nfirst, MPI_INT, comm));
-  PetscCallMPI(MPI_Allgatherv(v, nnz, MPI_DOUBLE, hypre_CSRMatrixData(H), ncount, nfirst, MPI_DOUBLE, comm));
-  hypre_CSRMatrixI(H)[0] = 0;
-  for (PetscMPIInt r = 0; r < N; r++) hypre_CSRMatrixI(H)[r + 1] += hypre_CSRMatrixI(H)[r];
-  *all = hypre_CSRMatrixClone_v2(H, 1, HYPRE_MEMORY_DEVICE);
-  PetscCallExternal(hypre_CSRMatrixDestroy, H);
-  for (int p = 0; p < 2; p++) PetscCallExternal(hypre_CSRMatrixDestroy, part[p]);
-  PetscCall(PetscFree2(j, v));
-  PetscCall(PetscFree(length));
-  PetscCall(PetscFree4(count, first, ncount, nfirst));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Level l, which every rank is to have, as level k of its own */
 static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, double weight,
                                         cudaStream_t stream)
@@ -301,10 +223,10 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
   PetscMPIInt         norm  = l1 || !m ? 1 : 0, all; /* hypre makes none where a rank has no rows */
 
   PetscFunctionBegin;
-  PetscCall(GatherMatrix(comm, A, &M[0]));
+  PetscCall(HopsHypreGather(comm, A, -1, (void **)&M[0]));
   c->gathered[2 * k] = M[0];
   if (k < c->nlevels - 1) {
-    PetscCall(GatherMatrix(comm, hypre_ParAMGDataPArray(amg)[l], &M[1]));
+    PetscCall(HopsHypreGather(comm, hypre_ParAMGDataPArray(amg)[l], -1, (void **)&M[1]));
     c->gathered[2 * k + 1] = M[1];
     PetscCallExternal(hypre_CSRMatrixTranspose, M[1], &M[2], 1);
     PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
@@ -318,7 +240,7 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
 
     PetscCallMPI(MPI_Comm_size(comm, &size));
     PetscCall(PetscMalloc4(m, &part, N, &whole, size, &count, size, &first));
-    PetscCall(Displacements(comm, m, count, first, &total));
+    PetscCall(HopsGatherPlaces(comm, m, count, first, &total));
     if (m) PetscCallCUDA(cudaMemcpy(part, hypre_VectorData(l1), m * sizeof(double), cudaMemcpyDeviceToHost));
     PetscCallMPI(MPI_Allgatherv(part, m, MPI_DOUBLE, whole, count, first, MPI_DOUBLE, comm));
     PetscCall(HopsCycleMalloc(N * sizeof(double), (void **)&norms));
@@ -331,32 +253,74 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the right-hand side of the first level that every rank has comes to it, and what of the result the last
-   spread level takes from others */
-static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg)
+/* How the right-hand side of the first level that every rank has comes to it: this rank has m of its rows */
+static PetscErrorCode SetGathering(HopsCycle c, PetscMPIInt m)
 {
-  HopsCycleSpread    *s = c->spread;
-  hypre_ParCSRMatrix *P = hypre_ParAMGDataPArray(amg)[s->n - 1];
-  const PetscMPIInt   m = (PetscMPIInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(P));
-  const HYPRE_BigInt *columns;
-  PetscMPIInt         size, rank;
-  int                *ghost;
+  HopsCycleSpread *s = c->spread;
+  PetscMPIInt      size, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(s->comm, &size));
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
   PetscCall(PetscMalloc2(size, &s->count, size, &s->first));
-  PetscCall(Displacements(s->comm, m, s->count, s->first, &s->N));
-  s->begin  = s->first[rank];
+  PetscCall(HopsGatherPlaces(s->comm, m, s->count, s->first, &s->N));
+  s->begin = s->first[rank];
+  PetscCall((*s->be->memory->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
+  PetscCall((*s->be->memory->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What of the result the last spread level takes from others */
+static PetscErrorCode SetGhosts(HopsCycleSpread *s, hypre_ParCSRMatrix *P)
+{
+  const HYPRE_BigInt *columns = (const HYPRE_BigInt *)HopsHypreColumnsOfOthers(P);
+  int                *ghost;
+
+  PetscFunctionBegin;
   s->nghost = (int)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P));
-  PetscCall(ColumnsOfOthers(P, &columns));
   PetscCall(PetscMalloc1(s->nghost, &ghost));
   for (int k = 0; k < s->nghost; k++) ghost[k] = (int)columns[k];
   PetscCall(HopsCycleMalloc(s->nghost * sizeof(int), (void **)&s->ghost));
   PetscCallCUDA(cudaMemcpy(s->ghost, ghost, s->nghost * sizeof(int), cudaMemcpyHostToDevice));
   PetscCall(PetscFree(ghost));
-  PetscCall((*s->be->memory->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
-  PetscCall((*s->be->memory->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle of the whole matrix, which rank 0 has (NULL elsewhere) and runs for all */
+PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
+{
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)sp);
+  const bool     single = set->type == PCLOR_CYCLE_SINGLE;
+  HopsCycle      c      = NULL;
+  PetscReal      info[2];
+  PetscMPIInt    rank, levels;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (!rank) PetscCall(HopsCycleCreateHierarchy(amg, set->degree, single, 0.0, &c, why));
+  PetscCall(HopsCycleAgree(comm, why));
+  if (*why) {
+    PetscCall(HopsCycleDestroy(&c));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (rank) {
+    PetscCall(PetscNew(&c));
+    c->single = single;
+  }
+  PetscCall(PetscNew(&c->spread));
+  c->spread->comm = comm;
+  c->spread->be   = sp->backend;
+  PetscCall(SetGathering(c, (PetscMPIInt)sp->nT));
+  PetscCall((*sp->backend->memory->Malloc)((size_t)sp->nT * HopsCycleSize(c), &c->spread->mine));
+  levels  = c->nlevels;
+  info[0] = c->entries;
+  info[1] = c->complexity;
+  PetscCallMPI(MPI_Bcast(&levels, 1, MPI_INT, 0, comm));
+  PetscCallMPI(MPI_Bcast(info, 2, MPIU_REAL, 0, comm));
+  c->spread->levels = levels;
+  c->entries        = info[0];
+  c->complexity     = info[1];
+  *cycle            = c;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -402,7 +366,8 @@ static PetscErrorCode SetSpreadCoarsest(HopsCycle c, hypre_ParAMGData *amg, doub
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->spread->comm, &size));
   PetscCall(PetscMalloc2(size, &count, size, &first));
-  PetscCall(Displacements(c->spread->comm, (PetscMPIInt)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)), count, first, &total));
+  PetscCall(
+    HopsGatherPlaces(c->spread->comm, (PetscMPIInt)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)), count, first, &total));
   sweep.nranks = size;
   sweep.first  = first;
   PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? &sweep : NULL,
@@ -433,13 +398,14 @@ static const char *RefuseSpread(hypre_ParAMGData *amg, PetscInt nredundant, int 
 PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSettings *set, double drop, HopsCycle *cycle,
                                      const char **why)
 {
-  hypre_ParAMGData *amg  = (hypre_ParAMGData *)data;
-  const MPI_Comm    comm = PetscObjectComm((PetscObject)sp);
-  HopsCycle         c;
-  double            weight;
-  PetscBool         same = PETSC_TRUE;
-  cudaStream_t      stream;
-  int               nlevels, first;
+  hypre_ParAMGData   *amg  = (hypre_ParAMGData *)data;
+  const MPI_Comm      comm = PetscObjectComm((PetscObject)sp);
+  hypre_ParCSRMatrix *P;
+  HopsCycle           c;
+  double              weight;
+  PetscBool           same = PETSC_TRUE;
+  cudaStream_t        stream;
+  int                 nlevels, first;
 
   PetscFunctionBegin;
   *why = RefuseSpread(amg, set->redundant, &first);
@@ -463,7 +429,9 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSe
   PetscCall(PetscCalloc1(first, &c->spread->level));
   for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, weight, stream));
   for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, weight, stream));
-  PetscCall(SetGathering(c, sp, amg));
+  P = hypre_ParAMGDataPArray(amg)[first - 1];
+  PetscCall(SetGathering(c, (PetscMPIInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(P))));
+  PetscCall(SetGhosts(c->spread, P));
   PetscCall(SetComplexity(c, amg));
   if (c->direct) {
     PetscCall(SetSpreadCoarsest(c, amg, weight, stream, &same));

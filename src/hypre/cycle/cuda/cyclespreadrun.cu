@@ -151,6 +151,24 @@ static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The levels that are this rank's alone, from the right-hand side f of the first to its correction e */
+template <typename T> static PetscErrorCode Coarse(HopsCycle c, const T **e, cudaStream_t stream)
+{
+  HopsCycleLevel *b = c->level;
+
+  PetscFunctionBegin;
+  if (b->d && (c->nlevels > 1 || !c->direct)) PetscCall(TimesDiagonal<T>(c->spread->N, b->d, b->f, b->u, stream));
+  PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  *e = (const T *)b->u;
+  if (c->nlevels > 1) {
+    const Csr<T> B = View<T>(b->A);
+
+    LAUNCH(b->A, Smooth, stream, B, LastWeight<T>(c), (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+    *e = (const T *)b->w;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The levels that every rank has: the parts of their right-hand side f, of which this rank's is there, come
    from all; e is their correction */
 template <typename T> static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
@@ -167,15 +185,51 @@ template <typename T> static PetscErrorCode Redundant(HopsCycle c, const T **e, 
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
   PetscCallCUDA(cudaMemcpyAsync(b->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
-  if (b->d && (c->nlevels > 1 || !c->direct)) PetscCall(TimesDiagonal<T>(s->N, b->d, b->f, b->u, stream));
-  PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
-  *e = (const T *)b->u;
-  if (c->nlevels > 1) {
-    const Csr<T> B = View<T>(b->A);
+  PetscCall(Coarse<T>(c, e, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    LAUNCH(b->A, Smooth, stream, B, LastWeight<T>(c), (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
-    *e = (const T *)b->w;
+/* to = from, of other precisions */
+template <typename S, typename T> __global__ static void Convert(int n, const S *__restrict__ from, T *__restrict__ to)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < n) to[i] = (T)from[i];
+}
+
+template <typename S, typename T> static PetscErrorCode ConvertAll(int n, const S *from, T *to, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  Convert<<<Blocks(n, 1), 256, 0, stream>>>(n, from, to);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A hierarchy that is rank 0's, from x to y of all ranks */
+template <typename T> static PetscErrorCode OnFirst(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+{
+  HopsCycleSpread   *s    = c->spread;
+  const MPI_Datatype unit = c->single ? MPI_FLOAT : MPI_DOUBLE;
+  const T           *e;
+  PetscMPIInt        rank, n;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  n = s->count[rank];
+  PetscCall(ConvertAll(n, x, (T *)s->mine, stream));
+  PetscCallCUDA(cudaMemcpyAsync(s->part, s->mine, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCallMPI(MPI_Gatherv(s->part, n, unit, s->whole, s->count, s->first, unit, 0, s->comm));
+  if (!rank) {
+    PetscCallCUDA(cudaMemcpyAsync(c->level->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
+    PetscCall(Coarse<T>(c, &e, stream));
+    PetscCallCUDA(cudaMemcpyAsync(s->whole, e, s->N * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
   }
+  PetscCallMPI(MPI_Scatterv(s->whole, s->count, s->first, unit, s->part, n, unit, 0, s->comm));
+  PetscCallCUDA(cudaMemcpyAsync(s->mine, s->part, n * sizeof(T), cudaMemcpyHostToDevice, stream));
+  PetscCall(ConvertAll(n, (const T *)s->mine, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,8 +263,6 @@ template <typename T, typename S> static PetscErrorCode Levels(HopsCycle c, S *o
   PetscCall(Up<T>(c, s->level, e, last == 0, out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
 
 template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
 
@@ -273,9 +325,14 @@ template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle c, S *ou
 
 template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
 {
-  HopsCycleLevel *o = HopsCycleFinest(c);
+  HopsCycleLevel *o;
 
   PetscFunctionBegin;
+  if (!c->spread->n) {
+    PetscCall(OnFirst<T>(c, x, y, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  o = HopsCycleFinest(c);
   if (o->A.m) {
     First<T><<<Blocks(o->A.m, 1), 256, 0, stream>>>(o->A.m, x, (const T *)o->d, (T *)o->f, (T *)o->u);
     PetscCallCUDA(cudaGetLastError());
