@@ -3,6 +3,7 @@ u = arctan(20 (r - 0.725)), r the distance from the re-entrant corner, refined w
   -orders <p,...>   : polynomial orders (default 2,4,6)\n\
   -levels <n>       : levels of refinement (default 4)\n\
   -uniform <n>      : of the mesh of equal cells, 0: none (default 3)\n\
+  -roots <n>        : this begins with a cube of n^3 cells without the last (default 2, as the other one)\n\
   -fe <h1,nd,rt>    : in place of the Laplacian, curl curl u + u, or -grad div u + u\n\
   -shear <s>        : move x by s y: cells that are no boxes (default 0)\n\
   -extra_points <k> : order + k Gauss points per direction (default 2)\n\
@@ -298,9 +299,9 @@ static PetscErrorCode Pass(Case *c, HopsSpace sp)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode RunCase(Case *c, PetscInt levels, PetscInt passes)
+static PetscErrorCode RunCase(Case *c, PetscInt n, PetscInt levels, PetscInt passes)
 {
-  const PetscInt roots[3] = {2, 2, 2};
+  const PetscInt roots[3] = {n, n, n};
   PetscInt       hanging  = 0;
   HangMesh       mesh;
   HopsSpace      sp;
@@ -332,7 +333,7 @@ static PetscErrorCode RunCase(Case *c, PetscInt levels, PetscInt passes)
 
 int main(int argc, char **argv)
 {
-  PetscInt  orders[16] = {2, 4, 6}, n = 16, levels = 4, uniform = 3, passes = 2;
+  PetscInt  orders[16] = {2, 4, 6}, n = 16, levels = 4, uniform = 3, roots = 2, passes = 2;
   PetscEnum fe = (PetscEnum)0;
   char      csv[PETSC_MAX_PATH_LEN];
   PetscBool set;
@@ -344,6 +345,7 @@ int main(int argc, char **argv)
   if (!set) n = 3;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-levels", &levels, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-uniform", &uniform, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-roots", &roots, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-passes", &passes, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &c.repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-extra_points", &c.extra, NULL));
@@ -356,9 +358,9 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < n; ++i) {
     c.order   = orders[i];
     c.uniform = PETSC_FALSE;
-    PetscCall(RunCase(&c, levels, passes));
+    PetscCall(RunCase(&c, 2, levels, passes));
     c.uniform = PETSC_TRUE;
-    if (uniform > 0) PetscCall(RunCase(&c, uniform, passes));
+    if (uniform > 0) PetscCall(RunCase(&c, roots, uniform, passes));
   }
   if (set) PetscCall(PetscFClose(PETSC_COMM_WORLD, c.csv));
   PetscCall(PetscFinalize());

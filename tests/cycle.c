@@ -6,6 +6,93 @@ static char help[] =
   weight gives> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
 
 #include "lorcompare.h"
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/* y = M x on rank 0, with vectors of its own, against `parts` of all ranks */
+static PetscErrorCode CompareOnFirst(PC first, Vec x, Vec parts, PetscBool product, PetscReal tol, PetscBool *agrees)
+{
+  VecScatter  scatter;
+  Vec         x0, y0, u, v;
+  PetscReal   n, e;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(VecScatterCreateToZero(x, &scatter, &x0));
+  PetscCall(VecDuplicate(x0, &y0));
+  PetscCall(VecScatterBegin(scatter, x, x0, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, x, x0, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterBegin(scatter, parts, y0, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, parts, y0, INSERT_VALUES, SCATTER_FORWARD));
+  *agrees = PETSC_TRUE;
+  if (!rank) {
+    PetscCall(MatCreateVecs(first->pmat, &u, &v));
+    PetscCall(VecCopy(x0, u));
+    if (product) PetscCall(MatMult(first->pmat, u, v));
+    else PetscCall(PCApply(first, u, v));
+    PetscCall(VecCopy(v, x0));
+    PetscCall(VecNorm(x0, NORM_2, &n));
+    PetscCall(VecAXPY(y0, -1.0, x0));
+    PetscCall(VecNorm(y0, NORM_2, &e));
+    if (!(n > 0.0 && e <= tol * n)) *agrees = PETSC_FALSE;
+    PetscCall(PetscInfo(first, "%s: difference %g of %g\n", product ? "product" : "cycle", (double)e, (double)n));
+    PetscCall(VecDestroy(&u));
+    PetscCall(VecDestroy(&v));
+  }
+  PetscCallMPI(MPI_Bcast(agrees, 1, MPIU_BOOL, 0, PETSC_COMM_WORLD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecDestroy(&x0));
+  PetscCall(VecDestroy(&y0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rank 0 has the matrix and runs the cycle: against its products of the whole matrix, and hypre's own cycle
+   of its hierarchy */
+static PetscErrorCode CompareGathered(PC pc, Mat A, const char what[])
+{
+  static const PCLORCycle  cycle[] = {PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
+  static const char *const name[]  = {"double", "single"};
+  const PetscReal          tol[]   = {1e-12, 1e-5};
+  PC_LOR                  *lor     = (PC_LOR *)pc->data;
+  Vec                      x, y, z, t;
+  PetscBool                agrees;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecDuplicate(x, &t));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecSetRandom(z, NULL));
+  PetscCall(MatMult(lor->mat, x, y));
+  PetscCall(CompareOnFirst(lor->first, x, y, PETSC_TRUE, 1e-13, &agrees));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the first rank %s\n", what, agrees ? "has the matrix" : "HAS ANOTHER MATRIX"));
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscScalar a, b;
+    PetscReal   n[2];
+    PCLORCycle  runs;
+    PetscInt    spread;
+
+    PetscCall(PCLORSetCycle(pc, cycle[i]));
+    PetscCall(PCLORGetCycle(pc, &runs, &spread));
+    if (runs != cycle[i] || spread || !lor->gathered)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: the cycle is NOT the first rank's\n", what, name[i]));
+    PetscCall(PCApply(pc, x, y));
+    PetscCall(CompareOnFirst(lor->first, x, y, PETSC_FALSE, tol[i], &agrees));
+    PetscCall(PCApply(pc, z, t));
+    PetscCall(VecDot(y, z, &a));
+    PetscCall(VecDot(t, x, &b));
+    PetscCall(VecNorm(x, NORM_2, &n[0]));
+    PetscCall(VecNorm(t, NORM_2, &n[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %s, %s\n", what, name[i], agrees ? "agrees with hypre" : "DIFFERS from hypre",
+                          PetscAbsScalar(a - b) <= tol[i] * n[0] * n[1] ? "symmetric" : "NOT symmetric"));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from
    symmetry */
@@ -384,11 +471,12 @@ static PetscErrorCode BoomerAMG(void)
   PetscInt        one = 1, order = 3, dim;
   PetscScalar     c      = 0.3;
   PetscReal       weight = 0.0;
-  PetscBool       own    = PETSC_TRUE;
+  PetscBool       own = PETSC_TRUE, gathered = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-own", &own, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gathered", &gathered, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-weight", &weight, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
@@ -413,12 +501,14 @@ static PetscErrorCode BoomerAMG(void)
     PetscCall(PCSetUp(pc));
     if (weight > 0.0) {
       if (!k) PetscCall(Polynomials(pc, A, weight));
-    } else PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet", k ? PETSC_FALSE : own));
+    } else if (gathered && !k) PetscCall(CompareGathered(pc, A, "Dirichlet"));
+    else PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet", k ? PETSC_FALSE : own));
     if (!k && weight == 0.0) {
       PetscCall(MatPASetMass(A, mass));
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCSetUp(pc));
-      PetscCall(Compare(pc, A, "refilled", own));
+      if (gathered) PetscCall(CompareGathered(pc, A, "refilled"));
+      else PetscCall(Compare(pc, A, "refilled", own));
     }
     PetscCall(PCDestroy(&pc));
     PetscCall(MatNullSpaceDestroy(&nsp));
@@ -476,6 +566,24 @@ int main(int argc, char **argv)
   testset:
     requires: cuda hypre
     args: -hops_backend cuda -use_gpu_aware_mpi 0
+    nsize: {{2 3}}
+    output_file: output/cycle_cuda_gathered.out
+
+    test:
+      suffix: cuda_gathered_2d
+      args: -gathered -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4
+
+    test:
+      suffix: cuda_gathered_3d
+      args: -gathered -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3
+
+    test:
+      suffix: cuda_gathered_empty
+      args: -gathered -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9
+
+  testset:
+    requires: cuda hypre
+    args: -hops_backend cuda -use_gpu_aware_mpi 0 -pc_lor_cycle_gather 0
 
     test:
       suffix: cuda_2d
@@ -527,7 +635,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: cuda hypre
-    args: -hops_backend cuda -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
+    args: -hops_backend cuda -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0 -pc_lor_cycle_gather 0
 
     test:
       suffix: cuda_2d_solve

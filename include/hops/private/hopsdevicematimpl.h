@@ -24,7 +24,8 @@ PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, Pet
 /* MATHYPRE of a hypre_ParCSRMatrix whose blocks lie on the device */
 PETSC_INTERN PetscErrorCode HopsHypreFinish(void *parcsr, Mat *);
 /* src/hypre/matrix/hypregather.c, collective: all rows of a hypre_ParCSRMatrix as a hypre_CSRMatrix on the
-   device of rank `root`, or of every rank where root < 0, else NULL; the same of a MATHYPRE, on PETSC_COMM_SELF */
+   device of rank `root`, or of every rank where root < 0, else NULL; the same of a MATHYPRE, on
+   PETSC_COMM_SELF */
 PETSC_INTERN PetscErrorCode HopsHypreGather(MPI_Comm, void *parcsr, PetscMPIInt root, void **csr);
 PETSC_INTERN PetscErrorCode HopsHypreGatherMat(Mat, PetscMPIInt root, Mat *whole);
 /* global numbers of the columns of other ranks, in the process's memory: of HYPRE_BigInt */

@@ -1,4 +1,5 @@
-/* All rows of hypre's matrices on one rank or on each, where they are so few that messages would take longer than the work. */
+/* All rows of hypre's matrices on one rank or on each, where messages about few rows would take longer than
+   the work */
 #include <hops/private/hopsdevicematimpl.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE

@@ -1,8 +1,8 @@
 /*
-  BoomerAMG of a small matrix on several ranks of a device. Its set-up there is messages about few rows, which
+  BoomerAMG of a small matrix on several ranks of a device. There its set-up is messages about few rows, which
   take several times as long as the same work on one rank. So rank 0 gets all rows, sets BoomerAMG up for
-  itself, and runs the cycle for all. One rank alone: hypre's coarsening draws random numbers, and on each rank
-  it would draw others.
+  itself, and runs the cycle for all. Not each rank for itself: hypre's coarsening draws random numbers, of
+  which each would have others.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsdevicematimpl.h>
@@ -17,8 +17,9 @@ PetscErrorCode PCLORGatherSetOptions(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
-  lor->gatherable = PETSC_TRUE;
-  if (rank) PetscFunctionReturn(PETSC_SUCCESS);
+  lor->gatherable = lor->form->space->family == HOPS_H1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PCDestroy(&lor->first)); /* with the options of an earlier time */
+  if (rank || !lor->gatherable) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PCGetOptionsPrefix(inner, &prefix));
   PetscCall(PCCreate(PETSC_COMM_SELF, &lor->first));
@@ -41,8 +42,7 @@ static PetscErrorCode PCLORGatherFits(PC pc, PC_LOR *lor, PetscBool *fits)
   PetscFunctionBegin;
   *fits = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (!lor->gatherable || size == 1 || !lor->ondevice || lor->block || lor->form->space->family != HOPS_H1)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lor->gatherable || size == 1 || !lor->ondevice || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->cycletype == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(lor->mat, &N, NULL));
   PetscCall(MatGetNullSpace(lor->mat, &nsp));

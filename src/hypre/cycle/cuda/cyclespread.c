@@ -63,7 +63,6 @@ static PetscErrorCode CreateProlong(HopsCycle c, HopsSpace sp, hypre_ParCSRMatri
 {
   const MPI_Comm       comm   = PetscObjectComm((PetscObject)sp);
   const PetscInt       nghost = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
-  const HYPRE_BigInt  *columns; /* hypre's lists are made from them */
   hypre_ParCSRCommPkg *pkg;
   PetscInt             nsend, nshared, *shared, *place, *where;
   PetscSFNode         *remote;
@@ -72,7 +71,7 @@ static PetscErrorCode CreateProlong(HopsCycle c, HopsSpace sp, hypre_ParCSRMatri
   HopsHalo             halo;
 
   PetscFunctionBegin;
-  columns = (const HYPRE_BigInt *)HopsHypreColumnsOfOthers(A);
+  (void)HopsHypreColumnsOfOthers(A); /* hypre makes its lists from them */
   if (!hypre_ParCSRMatrixCommPkg(A)) PetscCallExternal(hypre_MatvecCommPkgCreate, A);
   pkg   = hypre_ParCSRMatrixCommPkg(A);
   nsend = hypre_ParCSRCommPkgNumSends(pkg) ? (PetscInt)hypre_ParCSRCommPkgSendMapStart(pkg, hypre_ParCSRCommPkgNumSends(pkg)) : 0;
