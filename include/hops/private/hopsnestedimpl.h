@@ -127,6 +127,8 @@ PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *
                                                     const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
+/* nested: how `to` lies in the coarser `from`, where that is known, or NULL */
+PETSC_INTERN PetscErrorCode MatCreateHopsInterp_Private(HopsSpace from, HopsSpace to, const HopsNested *nested, Mat *);
 /* src/mat/interp/interpmap.c: a copy that works on floats, which the matrix outlives. y = P x, x = P^T y, or
    += */
 typedef struct _HopsInterpMap *HopsInterpMap;

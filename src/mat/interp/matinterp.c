@@ -74,32 +74,29 @@ static PetscErrorCode HopsInterpSetUpAll(Mat_HopsInterp *in, const HopsNested *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in)
+static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, const HopsNested *n)
 {
-  HopsSpace  coarse = in->prolong ? in->from : in->to, fine = in->prolong ? in->to : in->from;
-  HopsNested n;
+  HopsSpace coarse = in->prolong ? in->from : in->to, fine = in->prolong ? in->to : in->from;
 
   PetscFunctionBegin;
-  PetscCall(HopsNestedCreate(coarse, fine, &n));
   in->map.type    = PETSC_DOUBLE;
   in->map.n       = in->to->nT;
-  in->M           = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
-  in->N           = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
-  in->map.general = !coarse->dm || !fine->dm || coarse->hanging || fine->hanging || n.given ? PETSC_TRUE : PETSC_FALSE;
+  in->M           = in->prolong ? n->nhalf * fine->order + 1 : coarse->order + 1;
+  in->N           = in->prolong ? coarse->order + 1 : n->nhalf * fine->order + 1;
+  in->map.general = !coarse->dm || !fine->dm || coarse->hanging || fine->hanging || n->given ? PETSC_TRUE : PETSC_FALSE;
   if (in->map.general) {
     HopsInterpCells x;
 
     PetscCheck(in->prolong, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
                "Spaces from arrays or with hanging nodes have prolongations, no evaluations at nodes of a coarser space: use "
                "HopsSpaceTransfer()");
-    PetscCall(HopsInterpCellsCreate(&n, coarse, fine, &x));
+    PetscCall(HopsInterpCellsCreate(n, coarse, fine, &x));
     PetscCall(HopsInterpSetUpCells(in, &x));
     PetscCall(HopsSpaceReference(x.coarse));
     in->map.source = x.coarse;
     PetscCall(HopsInterpCellsDestroy(&x));
-  } else PetscCall(HopsInterpSetUpAll(in, &n, coarse, fine));
+  } else PetscCall(HopsInterpSetUpAll(in, n, coarse, fine));
   PetscCall(HopsInterpMapSetUp(&in->map));
-  PetscCall(HopsNestedDestroy(&n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,14 +238,22 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
 @*/
 PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
 {
-  MPI_Comm        comm;
-  Mat_HopsInterp *in;
-  PetscInt        count[2], sum[2];
-
   PetscFunctionBegin;
   HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(to, HOPS_SPACE_CLASSID, 2);
   HopsValidPointer(P, 3);
+  PetscCall(MatCreateHopsInterp_Private(from, to, NULL, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateHopsInterp_Private(HopsSpace from, HopsSpace to, const HopsNested *nested, Mat *P)
+{
+  MPI_Comm        comm;
+  Mat_HopsInterp *in;
+  PetscInt        count[2], sum[2];
+  HopsNested      made;
+
+  PetscFunctionBegin;
   comm = PetscObjectComm((PetscObject)from);
   PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP,
              "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name,
@@ -271,7 +276,12 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   count[1] = to->ncells;
   PetscCall(MPIU_Allreduce(count, sum, 2, MPIU_INT, MPI_SUM, comm));
   in->prolong = sum[0] < sum[1] || (sum[0] == sum[1] && from->order <= to->order) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsInterpSetUp(in));
+  if (nested) PetscCall(HopsInterpSetUp(in, nested));
+  else {
+    PetscCall(HopsNestedCreate(in->prolong ? from : to, in->prolong ? to : from, &made));
+    PetscCall(HopsInterpSetUp(in, &made));
+    PetscCall(HopsNestedDestroy(&made));
+  }
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
   (*P)->preallocated = PETSC_TRUE;

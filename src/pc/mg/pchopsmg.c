@@ -133,7 +133,7 @@ static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
       PetscCall(PCSetType(smoother, PCJACOBI));
       PetscCall(PCHopsMGAvoidMAXPY(pc, mg->space[l], ksp[u]));
     }
-    PetscCall(MatCreateHopsInterp(mg->space[l - 1], mg->space[l], &P));
+    PetscCall(MatCreateHopsInterp_Private(mg->space[l - 1], mg->space[l], &mg->nested[l], &P));
     PetscCall(PCMGSetInterpolation(pc, l, P));
     PetscCall(MatDestroy(&P));
   }

@@ -54,16 +54,14 @@ static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
 }
 
 /* The maps of the same cells in the same order, where they are: done is false where that is not so */
-static PetscErrorCode HopsCoarseTakeMaps(const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscBool *done)
+static PetscErrorCode HopsCoarseTakeMaps(HopsSpace coarse, HopsSpace fine, PetscBool *done)
 {
   const HopsBackendOps *be    = fine->backend;
   const size_t          bytes = (size_t)fine->ncells * fine->dim * HopsPower(fine->gorder + 1, fine->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
-  *done =
-    n->same && HopsMeshApart(be) && coarse->backend == be && fine->bX && n->ncoarse == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
-  for (PetscInt c = 0; c < n->ncoarse && *done; ++c)
-    if (n->child[c] != c) *done = PETSC_FALSE;
+  *done = HopsMeshApart(be) && coarse->backend == be && fine->bX && coarse->ncells == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
+  if (*done && coarse->cell != fine->cell) PetscCall(PetscArraycmp(coarse->cell, fine->cell, fine->ncells, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, NULL));
   PetscCall((*be->memory->Malloc)(bytes, (void **)&coarse->bX));
@@ -85,12 +83,9 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   const PetscReal      *fX;
   PetscReal            *gll, *w, *l, *end, *X;
   int                  *h;
-  PetscBool             done;
   HopsChildMaps         maps;
 
   PetscFunctionBegin;
-  PetscCall(HopsCoarseTakeMaps(n, coarse, fine, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (n->same) {
     PetscCall(HopsSpaceBringCoordinates(fine));
     PetscCall(PetscMalloc1(size, &X));
@@ -169,6 +164,7 @@ static PetscErrorCode HopsSpaceSetMesh(HopsSpace coarse, HopsSpace fine)
 PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, HopsSpace *coarse)
 {
   HopsNested    n;
+  PetscBool     done = PETSC_FALSE;
   HopsPlexCells cells;
   PetscInt      npoints, *points, dim;
   PetscBool     same;
@@ -212,6 +208,8 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   if (!same) PetscCall(HopsPlexCellsDestroy(&cells));
   PetscCall(HopsSpaceSetBackend(*coarse, fine));
   if (same) PetscCall(HopsSpaceSetMesh(*coarse, fine));
+  if (same) PetscCall(HopsCoarseTakeMaps(*coarse, fine, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
   PetscCall(HopsNestedDestroy(&n));

@@ -46,7 +46,7 @@ typedef struct {
 } HopsLORHungTo;
 
 #define HOPS_LOR_HUNG_SLICE 32 /* numbers of a list whose products lie side by side */
-#define HOPS_LOR_HUNG_CELLS 4  /* of a kind, that a team works on together */
+#define HOPS_LOR_HUNG_CELLS 8  /* of a kind, that a team works on together */
 
 /* Numbers of lists as sums of entries of A times weights, where these are few. Of A there are the rows of the
    entries in list[], `star` numbers each. Numbers of a list are in the order of how many products they have.
