@@ -279,7 +279,7 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, Vec *inverse, PetscReal *em
   PetscCall(PCShellSetContext(pc, *inverse));
   PetscCall(PCShellSetApply(pc, ApplyDiagonal));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
-  PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, PetscMin(10, sp->N)));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPComputeExtremeSingularValues(ksp, emax, emin));
