@@ -609,7 +609,13 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     PetscCall(PCLORViewCycle(lor, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
-    PetscCall(KSPView(lor->ksp, viewer));
+    if (lor->cycle && lor->gathered) {
+      PetscViewer own;
+
+      PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
+      if (lor->first) PetscCall(PCView(lor->first, own));
+      PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
+    } else PetscCall(KSPView(lor->ksp, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -69,6 +69,7 @@ PetscErrorCode PCLORGatherSetUp(PC pc, PC_LOR *lor)
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsHypreGatherMat(lor->mat, 0, &whole));
   if (whole) {
+    PetscCall(PCReset(lor->first)); /* the sizes may change */
     PetscCall(PCSetOperators(lor->first, whole, whole));
     PetscCall(MatDestroy(&whole));
     PetscCall(PCSetUp(lor->first));
