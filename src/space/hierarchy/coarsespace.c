@@ -53,15 +53,17 @@ static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The maps of the same cells in the same order, where they are: done is false where that is not so */
+/* The maps of the same cells in the same order, where they are: done is false where that is not so on all
+   ranks. Collective */
 static PetscErrorCode HopsCoarseTakeMaps(HopsSpace coarse, HopsSpace fine, PetscBool *done)
 {
   const HopsBackendOps *be    = fine->backend;
   const size_t          bytes = (size_t)fine->ncells * fine->dim * HopsPower(fine->gorder + 1, fine->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
-  *done = HopsMeshApart(be) && coarse->backend == be && fine->bX && coarse->ncells == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
+  *done = HopsMeshApart(be) && coarse->backend == be && (fine->bX || !fine->ncells) && coarse->ncells == fine->ncells;
   if (*done && coarse->cell != fine->cell) PetscCall(PetscArraycmp(coarse->cell, fine->cell, fine->ncells, done));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, done, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, NULL));
   PetscCall((*be->memory->Malloc)(bytes, (void **)&coarse->bX));
