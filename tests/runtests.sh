@@ -1,5 +1,6 @@
 #!/bin/bash
-# config/runtests on scripts that end as programs may: what it runs once more, lets through and calls failed.
+# config/runtests on scripts that end as programs may: what it runs once more, lets through and calls failed; and which part of a
+# product of options it runs.
 set -eu
 
 # program NAME ARGS: a test whose program is the script on stdin
@@ -46,6 +47,16 @@ program crasherror -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo en
 program status "" <<<'echo end; exit 1'
 program stderr "" <<<'echo "hwloc: something else" >&2; echo end'
 run
+
+# of a product of four lists: how many tests run, and how many of the 8 + 3 * 12 combinations of three values they show
+for long in "" --long; do
+  program product "-a {{1 2}} -b {{1 2}} -c {{1 2}} -d {{1 2 3}}" <<<'echo end'
+  "$HOPS_SOURCE/config/runtests" --build "$PWD" --lib "$HOPS_LIB" --mpiexec true --jobs 1 $long tests/*.sh >log 2>&1
+  sed -n 's/^passed *product_1+\([^ ]*\).*/\1/p' log | awk -F+ '
+    { for (i = 1; i < 3; i++) for (j = i + 1; j < 4; j++) for (k = j + 1; k < 5; k++) shown[$i $j $k] = 1 }
+    END { for (t in shown) n++; print (NR < 24 ? "a part" : "all"), "of 24 run,", n, "of 44 combinations" }'
+  rm -rf tests
+done
 
 : <<'END'
 /*TEST

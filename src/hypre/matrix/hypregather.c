@@ -7,6 +7,9 @@
   #include <petscdevice_cuda.h>
   #include <petscmathypre.h>
 
+  #define TOOLARGE \
+    "A rank is to have more than 2^31 rows or entries of others: lower -pc_lor_cycle_redundant and -pc_lor_cycle_gather"
+
 /* Where the parts of all ranks begin, from their lengths */
 PetscErrorCode HopsGatherPlaces(MPI_Comm comm, PetscMPIInt n, PetscMPIInt count[], PetscMPIInt first[], PetscMPIInt *total)
 {
@@ -19,8 +22,7 @@ PetscErrorCode HopsGatherPlaces(MPI_Comm comm, PetscMPIInt n, PetscMPIInt count[
   for (PetscMPIInt r = 0; r < size; r++) {
     first[r] = (PetscMPIInt)sum;
     sum += count[r];
-    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
+    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, TOOLARGE);
   }
   *total = (PetscMPIInt)sum;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,8 +64,7 @@ PetscErrorCode HopsHypreGather(MPI_Comm comm, void *parcsr, PetscMPIInt root, vo
   hypre_CSRMatrix    *H;
 
   PetscFunctionBegin;
-  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
+  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TOOLARGE);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   mine = root < 0 || root == rank ? PETSC_TRUE : PETSC_FALSE;

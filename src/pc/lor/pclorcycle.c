@@ -69,7 +69,6 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    /* where that refuses, the inner solver sets itself up when it is first asked */
     if (lor->gathered) PetscCall(HopsCycleCreateOnFirst(lor->first, lor->form->space, &set, &lor->cycle, &lor->nocycle));
     else PetscCall(HopsCycleCreate(inner, lor->form->space, &set, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
@@ -170,6 +169,7 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
   PC_LOR       *lor      = (PC_LOR *)pc->data;
   PCLORSmoother smoother = lor->smoother;
   PetscInt      degree   = lor->degree;
+  PetscInt      gather   = lor->gather;
   PetscReal     weight;
   PetscBool     set, setdegree;
 
@@ -183,8 +183,9 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
   if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_gather",
                                    "On several ranks, a matrix of at most so many unknowns is set up, and its cycle run, by one",
-                                   "PCLORSetCycle", lor->gather, &lor->gather, &set, 0));
-  if (set && pc->setupcalled) pc->setupcalled = 0;
+                                   "PCLORSetCycle", gather, &gather, NULL, 0));
+  if (gather != lor->gather) pc->setupcalled = 0;
+  lor->gather = gather;
   PetscCall(PetscOptionsEnum("-pc_lor_cycle_smoother", "Smoother of BoomerAMG's cycle where kernels of hops run it",
                              "PCLORSetCycleSmoother", HopsSmoothers, (PetscEnum)smoother, (PetscEnum *)&smoother, &set));
   PetscCall(PetscOptionsInt("-pc_lor_cycle_degree", "Degree of the Chebyshev polynomial", "PCLORSetCycleSmoother", degree, &degree,

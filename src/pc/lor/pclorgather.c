@@ -60,8 +60,11 @@ static PetscErrorCode PCLORGatherFits(PC pc, PC_LOR *lor, PetscBool *fits)
 /* The rows of all ranks, and their hierarchy, on rank 0 */
 PetscErrorCode PCLORGatherSetUp(PC pc, PC_LOR *lor)
 {
-  Mat       whole;
-  PetscBool fits;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
+  Mat            whole;
+  PetscErrorCode err = PETSC_SUCCESS;
+  PetscMPIInt    bad;
+  PetscBool      fits;
 
   PetscFunctionBegin;
   lor->gathered = PETSC_FALSE;
@@ -72,8 +75,14 @@ PetscErrorCode PCLORGatherSetUp(PC pc, PC_LOR *lor)
     PetscCall(PCReset(lor->first)); /* the sizes may change */
     PetscCall(PCSetOperators(lor->first, whole, whole));
     PetscCall(MatDestroy(&whole));
-    PetscCall(PCSetUp(lor->first));
+    err = PCSetUp(lor->first);
   }
+  bad = err ? 1 : 0; /* the others are to hear of it, not to wait */
+  PetscCallMPI(MPI_Bcast(&bad, 1, MPI_INT, 0, comm));
+  PetscCall(err);
+  PetscCheck(!bad, comm, PETSC_ERR_LIB,
+             "The first rank could not set up BoomerAMG of the low-order-refined matrix, which it has for all: what it prints says "
+             "why; -pc_lor_cycle_gather 0 leaves the set-up to all ranks");
   lor->gathered = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -269,7 +269,7 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
   Options Database Key:
 + -pc_lor_cycle <hypre,double,single> - the same by a word
 . -pc_lor_cycle_gather <n>            - on several ranks, BoomerAMG of a matrix of at most n unknowns is set
-  up by the first rank, which runs the cycle for all (default 300000; 0: never)
+  up by the first rank, which runs the cycle for all (default 150000; 0: never)
 - -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each
   rank (default 20000)
 

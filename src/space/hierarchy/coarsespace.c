@@ -61,7 +61,9 @@ static PetscErrorCode HopsCoarseTakeMaps(HopsSpace coarse, HopsSpace fine, Petsc
   const size_t          bytes = (size_t)fine->ncells * fine->dim * HopsPower(fine->gorder + 1, fine->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
-  *done = HopsMeshApart(be) && coarse->backend == be && (fine->bX || !fine->ncells) && coarse->ncells == fine->ncells;
+  *done = PETSC_FALSE;
+  if (!HopsMeshApart(be) || coarse->backend != be) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = (fine->bX || !fine->ncells) && coarse->ncells == fine->ncells ? PETSC_TRUE : PETSC_FALSE;
   if (*done && coarse->cell != fine->cell) PetscCall(PetscArraycmp(coarse->cell, fine->cell, fine->ncells, done));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, done, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,10 +168,9 @@ static PetscErrorCode HopsSpaceSetMesh(HopsSpace coarse, HopsSpace fine)
 PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, HopsSpace *coarse)
 {
   HopsNested    n;
-  PetscBool     done = PETSC_FALSE;
   HopsPlexCells cells;
   PetscInt      npoints, *points, dim;
-  PetscBool     same;
+  PetscBool     same, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
