@@ -91,12 +91,10 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
       const double *A[3]      = {k.BB, k.BB, k.BB};
       int           parity[3] = {1, 1, 1};
       V            *d         = G > 1 ? v + t * nq : v;
-      bool          some      = t == 0; /* in boxes the terms of two directions vanish */
 
       for (int q = team.lane(); q < nq; q += team.size()) {
         if (G == 1) d[q] = QData<Team>(k, cell, t < nd ? r : -1, c, t, q);
         if (t < nd && r != c) d[q] = 2 * d[q];
-        for (int l = 0; l < G; l++) some |= ((const double *)(d + q))[l] != 0;
       }
       if (t < nd) {
         if (r == c) A[r] = k.DD;
@@ -106,7 +104,8 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
         }
         if (++c == dim) c = ++r;
       }
-      if (team.Any(some)) Tensor(team, dim, down, A, parity, 1, P, d, f, g, e, t > 0);
+      team.Sync();
+      Tensor(team, dim, down, A, parity, 1, P, d, f, g, e, t > 0);
     }
     for (int l = 0; l < G && cell + l < k.first + k.n; l++, restr += nn) {
       if (cell + l < k.first) continue;
