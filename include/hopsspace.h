@@ -9,8 +9,9 @@
   Options Database Keys:
 + -hops_backend <host|cuda>           - where its operators live and run (default: in H1 where the vectors of
   the `DMPLEX` are, else the host)
-. -hops_halo_direct <bool>            - on a device, ghosts by `PetscSF` on its memory, or through page-locked
-  memory (default: as -use_gpu_aware_mpi)
+. -hops_halo <direct|shared|staged>   - on a device, ghosts by `PetscSF` on its memory, through memory which
+  ranks of a host share, or through page-locked memory and messages (default: direct with -use_gpu_aware_mpi,
+  else shared where all ranks are on one host, else staged)
 - -hops_host_isa <base|avx2|avx512> - on the host, the instruction set of the kernels (default: the best of
   the machine)
 

@@ -338,6 +338,6 @@ int main(int argc, char **argv)
     test:
       suffix: cuda_3d_ranks_direct
       nsize: 2
-      args: -orders 2 -hops_halo_direct
+      args: -orders 2 -hops_halo direct
 
 TEST*/

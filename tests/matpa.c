@@ -473,7 +473,7 @@ int main(int argc, char **argv)
     test:
       suffix: backends_3d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2 -options_left 0 -hops_halo_direct {{0 1}}
+      args: -orders 1,2 -options_left 0 -hops_halo {{staged shared direct}}
 
   testset:
     requires: cuda
@@ -516,7 +516,7 @@ int main(int argc, char **argv)
     test:
       suffix: cuda_3d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2,3 -hops_halo_direct {{0 1}}
+      args: -orders 1,2,3 -hops_halo {{staged shared direct}}
       output_file: output/matpa_cuda_3d_ranks.out
 
     test:

@@ -1,8 +1,90 @@
 static char help[] =
   "P, constraints times halo, and its transpose: ghosts by their global numbers, rows of constraints against sums\n\
-  written out, and (P x, y) = (x, P' y), in double and single precision and for several components.\n\n";
+  written out, and (P x, y) = (x, P' y), in double and single precision and for several components. With -queue the\n\
+  same on a back end that has queues, with ghosts that travel as a device's do.\n\n";
 
 #include <hops/private/hopsimpl.h>
+#include <hops/private/hopsshareimpl.h>
+#include <sched.h>
+
+/* ------------------- the host as a device: queues whose work is done at once ------------------- */
+
+static PetscErrorCode MallocHost(size_t n, void **p)
+{
+  return PetscMalloc(n, p);
+}
+
+static PetscErrorCode FreeHost(void **p)
+{
+  return PetscFree(*p);
+}
+
+static PetscErrorCode QueueCreate(HopsQueue *q)
+{
+  *q = NULL;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode QueueDestroy(HopsQueue *q)
+{
+  *q = NULL;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode QueueNothing(HopsQueue q)
+{
+  (void)q;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Share(void *host, size_t n, void **p)
+{
+  (void)n;
+  *p = host;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Unshare(void *host)
+{
+  (void)host;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode QueueSignal(HopsQueue q, uint32_t *flag, uint32_t value)
+{
+  (void)q;
+  __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode QueueAwait(HopsQueue q, uint32_t *flag, uint32_t value)
+{
+  (void)q;
+  while ((int32_t)(__atomic_load_n(flag, __ATOMIC_ACQUIRE) - value) < 0) sched_yield();
+  return PETSC_SUCCESS;
+}
+
+static HopsMemoryOps  memory;
+static HopsBackendOps backend;
+
+static void SetBackend(PetscBool queue)
+{
+  backend = HopsBackendHost;
+  if (!queue) return;
+  memory              = *HopsBackendHost.memory;
+  memory.MallocHost   = MallocHost;
+  memory.FreeHost     = FreeHost;
+  memory.QueueCreate  = QueueCreate;
+  memory.QueueDestroy = QueueDestroy;
+  memory.QueueFork    = QueueNothing;
+  memory.QueueJoin    = QueueNothing;
+  memory.QueueFinish  = QueueNothing;
+  memory.Share        = Share;
+  memory.Unshare      = Unshare;
+  memory.QueueSignal  = QueueSignal;
+  memory.QueueAwait   = QueueAwait;
+  backend.memory      = &memory;
+}
 
 /* Every constrained entry is combined from an owned entry and, where there is one, a ghost */
 static PetscErrorCode Constraints(HopsSpace sp, HopsConstraints *c)
@@ -40,7 +122,7 @@ static PetscErrorCode Double(HopsSpace sp, PetscInt nc, const HopsConstraints *c
   PetscReal      dot[2] = {0.0, 0.0}, wrong = 0.0;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, nc, PETSC_DOUBLE, con, &P));
+  PetscCall(HopsProlongCreate(sp, &backend, &sp->halo, nc, PETSC_DOUBLE, con, &P));
   PetscCall(PetscCalloc4(sp->nT * nc, &x, n * nc, &xg, sp->nT * nc, &y, n * nc, &yg));
   for (PetscInt i = 0; i < sp->nT * nc; ++i) x[i] = Value(sp->rstart + i / nc, i % nc);
   PetscCall(HopsProlongBegin(P, x, xg));
@@ -78,7 +160,7 @@ static PetscErrorCode Single(HopsSpace sp)
   PetscBool   good = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, 1, PETSC_FLOAT, NULL, &P));
+  PetscCall(HopsProlongCreate(sp, &backend, &sp->halo, 1, PETSC_FLOAT, NULL, &P));
   PetscCall(PetscCalloc3(sp->nT, &x, sp->nL - sp->nT, &xg, sp->nT, &y));
   for (PetscInt i = 0; i < sp->nT; ++i) x[i] = (float)Value(sp->rstart + i, 0);
   PetscCall(HopsProlongBegin(P, x, xg));
@@ -99,6 +181,43 @@ static PetscErrorCode Single(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Many that live beside one another and end in another order on each rank, and many exchanges */
+static PetscErrorCode Many(HopsSpace sp)
+{
+  HopsProlong P[4] = {NULL};
+  PetscReal  *x, *xg, *y, wrong = 0.0;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscCalloc3(3 * sp->nT, &x, 3 * (sp->nL - sp->nT), &xg, 3 * sp->nT, &y));
+  for (PetscInt k = 0; k < 5000; ++k) {
+    const PetscInt nc = 1 + k % 3;
+    HopsProlong    p;
+
+    PetscCall(HopsProlongCreate(sp, &backend, &sp->halo, nc, PETSC_DOUBLE, NULL, &p));
+    for (PetscInt t = 0; t < 3 && k % 50 < 2; ++t) {
+      for (PetscInt i = 0; i < sp->nT * nc; ++i) x[i] = Value(sp->rstart + i / nc, i % nc) + k + t;
+      PetscCall(HopsProlongBegin(p, x, xg));
+      PetscCall(HopsProlongEnd(p, x, xg));
+      if (t == 1) continue; /* two in one direction, too */
+      for (PetscInt i = 0; i < sp->nG * nc; ++i)
+        wrong = PetscMax(wrong, PetscAbsReal(xg[i] - Value(sp->ghost[i / nc], i % nc) - k - t));
+      PetscCall(PetscArrayzero(y, sp->nT * nc));
+      PetscCall(HopsProlongTransposeBegin(p, xg, y));
+      PetscCall(HopsProlongTransposeEnd(p, xg, y));
+      for (PetscInt i = 0; i < sp->nT * nc; ++i) wrong = PetscMax(wrong, PetscAbsReal(fmod(y[i], x[i])));
+    }
+    if (P[(k + rank) % 4]) PetscCall(HopsProlongDestroy(&P[(k + rank) % 4]));
+    P[(k + rank) % 4] = p;
+  }
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(HopsProlongDestroy(&P[k]));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_REAL, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "many: %s\n", wrong < 1e-9 ? "entries as expected" : "WRONG ENTRIES"));
+  PetscCall(PetscFree3(x, xg, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt  one = 1;
@@ -106,10 +225,13 @@ int main(int argc, char **argv)
   DMLabel         label;
   HopsSpace       sp;
   HopsConstraints c;
+  PetscBool       queue = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-queue", &queue, NULL));
+  SetBackend(queue);
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMPLEX));
   PetscCall(DMSetFromOptions(dm));
@@ -120,6 +242,7 @@ int main(int argc, char **argv)
   PetscCall(Constraints(sp, &c));
   PetscCall(Double(sp, 1, &c));
   PetscCall(Single(sp));
+  if (queue) PetscCall(Many(sp));
   PetscCall(PetscFree4(c.row, c.start, c.col, c.value));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));
@@ -133,5 +256,11 @@ int main(int argc, char **argv)
     requires: host
     nsize: {{1 2 3 5}}
     args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1
+
+  test:
+    requires: host
+    suffix: queue
+    nsize: {{1 2 3 5}}
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -queue -hops_halo {{staged shared direct}}
 
 TEST*/

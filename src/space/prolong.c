@@ -2,25 +2,29 @@
   P takes a T-vector to the rest of its L-vector: ghosts come from their owners, then rows of constraints are
   combined from what is there. Its transpose takes contributions back.
 
-  On a device packing and copies run on a queue beside the device's other work, through page-locked memory, so
-  that cells without ghosts are worked on meanwhile and the process waits for the few entries that travel, not
-  for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's),
-  PetscSF gets pointers to it.
+  On a device packing and copies run on a queue beside the device's other work, so that cells without ghosts
+  are worked on meanwhile. Entries pass through memory that the ranks of a host share (prolongshared.c), or
+  through page-locked memory and messages, where the process waits for the few entries that travel. Where MPI
+  reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers
+  to it.
 */
 #include <hops/private/hopspointimpl.h>
+#include <hops/private/hopsshareimpl.h>
 
 struct _HopsProlong {
   const HopsBackendOps *be;
   PetscSF               sf; /* roots: the shared entries; leaves: the ghosts */
   PetscInt              nT, nshared, nG, nc;
-  PetscBool             alone, direct; /* no other rank; MPI gets the back end's pointers */
-  PetscDataType         type;          /* of an entry, */
-  size_t                size;          /* and its size */
-  PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold */
-  void                 *dbuf;          /* [nshared*nc]; this and the last where the back end works */
-  void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
+  PetscBool             alone;       /* no other rank */
+  HopsHaloMode          mode;        /* on a host direct: MPI gets the back end's pointers */
+  PetscDataType         type;        /* of an entry, */
+  size_t                size;        /* and its size */
+  PetscInt             *idx;         /* [nshared*nc] entries of the owned part that other ranks hold */
+  void                 *dbuf;        /* [nshared*nc]; this and the last where the back end works */
+  void                 *hbuf, *gbuf; /* page-locked, staged: [nshared*nc] owned, [nG*nc] ghosts, */
+  HopsQueue             queue;       /* and their queue */
+  HopsSharedHalo        shared;
   MPI_Datatype          unit;
-  HopsQueue             queue;
   HopsConstraints       c;    /* its arrays are copies */
   HopsHung              hung; /* HopsProlongSetHung(); NULL: none */
 };
@@ -88,28 +92,45 @@ PetscErrorCode HopsHaloDestroy(HopsHalo *halo)
 
 /* ---------------------------------------- the operator ---------------------------------------- */
 
-/* May MPI have a device's pointers? Asked once: the answer is the same for all operators of a space */
-static PetscErrorCode Direct(HopsSpace sp, HopsProlong P)
+/* How ghosts of a device travel. Asked once: the answer is the same for all operators of a space */
+static PetscErrorCode AskMode(HopsSpace sp)
+{
+  static const char *const modes[] = {"staged", "shared", "direct", "HopsHaloMode", "", NULL};
+
+  PetscFunctionBegin;
+  if (sp->haloasked) PetscFunctionReturn(PETSC_SUCCESS);
+  sp->halomode = HopsGPUAwareMPI() ? HOPS_HALO_DIRECT : HOPS_HALO_SHARED;
+  if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
+  PetscCall(PetscOptionsEnum("-hops_halo", "Through page-locked memory, memory that ranks share, or by PetscSF on the device's",
+                             "HopsSpace", modes, (PetscEnum)sp->halomode, (PetscEnum *)&sp->halomode, &sp->halogiven));
+  PetscOptionsEnd();
+  if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
+  sp->haloasked = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ranks of several hosts share no memory; then messages serve, unless the user chose */
+static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
 {
   PetscFunctionBegin;
-  P->direct = PETSC_TRUE;
+  P->mode = HOPS_HALO_DIRECT;
   if (!P->be->memory->QueueCreate) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!sp->halodirectset) {
-    sp->halodirect = HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
-    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
-    PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
-    PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace",
-                               sp->halodirect, &sp->halodirect, NULL));
-    PetscOptionsEnd();
-    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
-    sp->halodirectset = PETSC_TRUE;
-  }
-  P->direct = P->type == PETSC_FLOAT ? PETSC_FALSE : sp->halodirect; /* PetscSF sums no floats on a device */
+  PetscCall(AskMode(sp));
+  P->mode = sp->halomode;
+  if (P->mode == HOPS_HALO_DIRECT && P->type == PETSC_FLOAT) P->mode = HOPS_HALO_SHARED; /* PetscSF sums no floats on a device */
+  if (P->mode != HOPS_HALO_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSharedHaloCreate(PetscObjectComm((PetscObject)sp), P->be, halo->sf, halo->shared, P->nc, P->type, &P->shared));
+  PetscCheck(P->shared || !sp->halogiven || sp->halomode != HOPS_HALO_SHARED, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "-hops_halo shared: the ranks are on several hosts, or MPI or the device has no memory for them to share: use "
+             "-hops_halo staged");
+  if (!P->shared) P->mode = HOPS_HALO_STAGED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SetUpBuffers(HopsSpace sp, const PetscInt shared[], HopsProlong P)
 {
+  const char *const how[]  = {"through page-locked memory", "through memory that ranks share", "by PetscSF on the device's memory"};
   const HopsBackendOps *be = P->be;
   const PetscInt        n = P->nshared * P->nc, nc = P->nc;
   PetscInt             *idx;
@@ -120,15 +141,15 @@ static PetscErrorCode SetUpBuffers(HopsSpace sp, const PetscInt shared[], HopsPr
   PetscCall((*be->memory->Malloc)(n * sizeof(PetscInt), (void **)&P->idx));
   PetscCall((*be->memory->Copy)(NULL, P->idx, idx, n * sizeof(PetscInt), HOPS_COPY_IN));
   PetscCall(PetscFree(idx));
-  PetscCall((*be->memory->Malloc)(n * P->size, &P->dbuf));
-  if (!P->direct) {
+  if (P->mode != HOPS_HALO_SHARED) PetscCall((*be->memory->Malloc)(n * P->size, &P->dbuf));
+  if (P->mode == HOPS_HALO_STAGED) {
     PetscCall((*be->memory->MallocHost)(n * P->size, &P->hbuf));
     PetscCall((*be->memory->MallocHost)(P->nG * nc * P->size, &P->gbuf));
     PetscCall((*be->memory->QueueCreate)(&P->queue));
   }
   if (be->memory->QueueCreate)
-    PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", P->nshared, P->nG,
-                        P->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
+    PetscCall(
+      PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", P->nshared, P->nG, how[P->mode]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +201,7 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_REAL, &P->unit));
     PetscCallMPI(MPI_Type_commit(&P->unit));
   }
-  PetscCall(Direct(sp, P));
+  PetscCall(SetMode(sp, halo, P));
   PetscCall(SetUpBuffers(sp, halo->shared, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,11 +216,12 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   if (!P->alone) {
     PetscCall((*P->be->memory->Free)((void **)&P->idx));
     PetscCall((*P->be->memory->Free)(&P->dbuf));
-    if (!P->direct) {
+    if (P->mode == HOPS_HALO_STAGED) {
       PetscCall((*P->be->memory->QueueDestroy)(&P->queue));
       PetscCall((*P->be->memory->FreeHost)(&P->hbuf));
       PetscCall((*P->be->memory->FreeHost)(&P->gbuf));
     }
+    PetscCall(HopsSharedHaloDestroy(&P->shared));
     if (P->nc > 1) PetscCallMPI(MPI_Type_free(&P->unit));
     PetscCall(PetscSFDestroy(&P->sf));
   }
@@ -247,7 +269,8 @@ PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
   PetscFunctionBegin;
   PetscCall(MakeHung(P, PETSC_TRUE, x, xg));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (P->direct) {
+  if (P->mode == HOPS_HALO_SHARED) PetscCall(HopsSharedHaloBcastBegin(P->shared, P->idx, x));
+  else if (P->mode == HOPS_HALO_DIRECT) {
     PetscCall(Pack(P, NULL, x));
     PetscCall(PetscSFBcastWithMemTypeBegin(P->sf, P->unit, P->be->memtype, P->dbuf, P->be->memtype, xg, MPI_REPLACE));
   } else {
@@ -280,7 +303,8 @@ static void ConstrainTranspose(const HopsProlong P, PetscReal yg[], PetscReal y[
 PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
 {
   PetscFunctionBegin;
-  if (!P->alone && P->direct) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->dbuf, xg, MPI_REPLACE));
+  if (!P->alone && P->mode == HOPS_HALO_SHARED) PetscCall(HopsSharedHaloBcastEnd(P->shared, xg));
+  else if (!P->alone && P->mode == HOPS_HALO_DIRECT) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->dbuf, xg, MPI_REPLACE));
   else if (!P->alone) {
     PetscCall((*P->be->memory->QueueFinish)(P->queue));
     PetscCall(PetscSFBcastBegin(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
@@ -301,7 +325,8 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   if (!P->alone) PetscCall(TakeHung(P, PETSC_FALSE, yg, y));
   if (P->c.n) ConstrainTranspose(P, (PetscReal *)yg, (PetscReal *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (P->direct) {
+  if (P->mode == HOPS_HALO_SHARED) PetscCall(HopsSharedHaloReduceBegin(P->shared, yg));
+  else if (P->mode == HOPS_HALO_DIRECT) {
     PetscCall((*P->be->vector->Zero)(P->type, n, P->dbuf));
     PetscCall(PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->dbuf,
                                             P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM));
@@ -320,7 +345,11 @@ PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, void *yg, void *y)
   PetscFunctionBegin;
   PetscCall(TakeHung(P, PETSC_TRUE, yg, y));
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
+  if (P->mode == HOPS_HALO_SHARED) {
+    PetscCall(HopsSharedHaloReduceEnd(P->shared, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (P->mode == HOPS_HALO_DIRECT) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {
     PetscCall((*P->be->memory->QueueFinish)(P->queue));
     PetscCall(PetscMemzero(P->hbuf, n * P->size));

@@ -44,6 +44,14 @@ typedef struct {
   PetscErrorCode (*QueueFork)(HopsQueue);   /* what follows on the queue waits for the work so far outside it */
   PetscErrorCode (*QueueJoin)(HopsQueue);   /* what follows outside waits for the queue's work so far */
   PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far; NULL: for all work */
+  /* What ranks of a host need to reach one another; NULL, all four, where a back end does not know how. *p is
+     where the back end sees n bytes of the process's memory, NULL if a device cannot */
+  PetscErrorCode (*Share)(void *host, size_t n, void **p);
+  PetscErrorCode (*Unshare)(void *host);
+  /* *flag = value once others see the queue's work so far; what follows on the queue waits until *flag has
+     come to this value or passed it */
+  PetscErrorCode (*QueueSignal)(HopsQueue, uint32_t *flag, uint32_t value);
+  PetscErrorCode (*QueueAwait)(HopsQueue, uint32_t *flag, uint32_t value);
 } HopsMemoryOps;
 
 typedef struct {

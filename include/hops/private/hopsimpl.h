@@ -12,6 +12,11 @@ typedef struct {
   PetscInt  nshared; /* owned entries that other ranks hold as ghosts, ascending */
   PetscInt *shared;
 } HopsHalo;
+typedef enum {
+  HOPS_HALO_STAGED, /* page-locked memory and messages */
+  HOPS_HALO_SHARED, /* memory that the ranks of a host share */
+  HOPS_HALO_DIRECT  /* PetscSF on the back end's memory */
+} HopsHaloMode;     /* -hops_halo */
 typedef struct {
   PetscInt   n;     /* rows: ghost or constrained entries as combinations of others */
   PetscInt  *row;   /* [n] L-vector index, nT and above */
@@ -91,13 +96,14 @@ struct _p_HopsSpace {
      0 */
   HopsBasis             rule[2];
   const HopsBackendOps *backend;
-  PetscBool             backendset;                /* by -hops_backend */
-  PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */
-  PetscInt             *bessT;                     /* essT[] where the back end works */
-  HopsProlong           P;                         /* the host's, or one of its own; set like bessT */
-  PetscBool             halodirect, halodirectset; /* -hops_halo_direct, once it was read */
-  HopsHung              hung;                      /* NULL where kernels know hanging nodes, or there are none */
-  int                  *brestr;                    /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  PetscBool             backendset; /* by -hops_backend */
+  PetscBool             onbackend;  /* the next two are set (HopsSpaceSetUpBackend()) */
+  PetscInt             *bessT;      /* essT[] where the back end works */
+  HopsProlong           P;          /* the host's, or one of its own; set like bessT */
+  HopsHaloMode          halomode;   /* -hops_halo, */
+  PetscBool             haloasked;  /* once it was read */
+  HopsHung              hung;       /* NULL where kernels know hanging nodes, or there are none */
+  int                  *brestr;     /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
   HopsPointFunctionList compiled;  /* functions of position on back ends */
   PetscInt              ncontexts; /* those of their contexts that a device may have */
@@ -109,6 +115,7 @@ struct _p_HopsSpace {
      lies, among those of all ranks, and which child of it it is; -1: the same */
   HopsSpace coarse;
   PetscInt *coarsecell, *coarsechild;
+  PetscBool halogiven; /* -hops_halo was there */
 };
 
 /* Entries of an L-vector of the back end that are not owned: ghosts, constrained ones, and what cells have of

@@ -22,7 +22,11 @@ static const HopsMemoryOps HopsMemoryCUDA = {.Malloc       = HopsMalloc_CUDA,
                                              .QueueDestroy = HopsQueueDestroy_CUDA,
                                              .QueueFork    = HopsQueueFork_CUDA,
                                              .QueueJoin    = HopsQueueJoin_CUDA,
-                                             .QueueFinish  = HopsQueueFinish_CUDA};
+                                             .QueueFinish  = HopsQueueFinish_CUDA,
+                                             .Share        = HopsShare_CUDA,
+                                             .Unshare      = HopsUnshare_CUDA,
+                                             .QueueSignal  = HopsQueueSignal_CUDA,
+                                             .QueueAwait   = HopsQueueAwait_CUDA};
 
 const HopsBackendOps HopsBackendCUDA = {
   .name           = "cuda",

@@ -33,6 +33,10 @@ PETSC_INTERN PetscErrorCode      HopsQueueDestroy_CUDA(HopsQueue *);
 PETSC_INTERN PetscErrorCode      HopsQueueFork_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsQueueJoin_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsQueueFinish_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode      HopsShare_CUDA(void *, size_t, void **);
+PETSC_INTERN PetscErrorCode      HopsUnshare_CUDA(void *);
+PETSC_INTERN PetscErrorCode      HopsQueueSignal_CUDA(HopsQueue, uint32_t *, uint32_t);
+PETSC_INTERN PetscErrorCode      HopsQueueAwait_CUDA(HopsQueue, uint32_t *, uint32_t);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;

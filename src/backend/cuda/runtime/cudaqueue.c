@@ -1,5 +1,8 @@
-/* CUDA back end: a stream beside PETSc's own, and page-locked memory that it copies from and to. */
+/* CUDA back end: a stream beside PETSc's own, page-locked memory that it copies from and to, and memory that
+   devices of several processes share. */
 #include "cudaimpl.h"
+#include <cuda.h>
+#include <dlfcn.h>
 
 struct _HopsQueue {
   cudaStream_t stream;
@@ -88,5 +91,74 @@ PetscErrorCode HopsCudaQueueGetStream(HopsQueue q, cudaStream_t *stream)
   PetscFunctionBegin;
   if (q) *stream = q->stream;
   else PetscCall(HopsGetCUDAStream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------ memory that processes share ------------------------------ */
+
+/* Streams write and await flags by functions of the driver, which libhops.so does not link */
+static struct {
+  PetscBool asked;
+  CUresult (*Write)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+  CUresult (*Wait)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+} flags;
+
+static PetscErrorCode FindFlags(void)
+{
+  void *lib;
+
+  PetscFunctionBegin;
+  if (flags.asked) PetscFunctionReturn(PETSC_SUCCESS);
+  flags.asked = PETSC_TRUE;
+  lib         = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!lib) PetscFunctionReturn(PETSC_SUCCESS);
+  *(void **)&flags.Write = dlsym(lib, "cuStreamWriteValue32_v2");
+  *(void **)&flags.Wait  = dlsym(lib, "cuStreamWaitValue32_v2");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsShare_CUDA(void *host, size_t n, void **p)
+{
+  cudaError_t err;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  PetscCall(FindFlags());
+  if (!flags.Write || !flags.Wait) PetscFunctionReturn(PETSC_SUCCESS);
+  err = cudaHostRegister(host, n, cudaHostRegisterMapped | cudaHostRegisterPortable);
+  if (err == cudaSuccess) {
+    err = cudaHostGetDevicePointer(p, host, 0);
+    if (err != cudaSuccess) (void)cudaHostUnregister(host);
+  }
+  if (err != cudaSuccess) {
+    (void)cudaGetLastError();
+    *p = NULL;
+    PetscCall(PetscInfo(NULL, "shared memory is not the device's: %s\n", cudaGetErrorString(err)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsUnshare_CUDA(void *host)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaHostUnregister(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsQueueSignal_CUDA(HopsQueue q, uint32_t *flag, uint32_t value)
+{
+  const CUresult err = (*flags.Write)(q->stream, (CUdeviceptr)(uintptr_t)flag, value, CU_STREAM_WRITE_VALUE_DEFAULT);
+
+  PetscFunctionBegin;
+  PetscCheck(err == CUDA_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuStreamWriteValue32() returned %d", (int)err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsQueueAwait_CUDA(HopsQueue q, uint32_t *flag, uint32_t value)
+{
+  const CUresult err = (*flags.Wait)(q->stream, (CUdeviceptr)(uintptr_t)flag, value, CU_STREAM_WAIT_VALUE_GEQ);
+
+  PetscFunctionBegin;
+  PetscCheck(err == CUDA_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuStreamWaitValue32() returned %d", (int)err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
