@@ -232,13 +232,13 @@ static PetscErrorCode CompareMatrices(Mat A, Mat hat, Mat L, IS ess)
 
 static PetscErrorCode CompareLOR(const HangMesh *m, PetscInt p, const HangArrays *a, const PetscInt all[], Mat A, Mat hat, IS ess)
 {
-  const PetscInt entries[] = {0, 4, 1};
+  const PetscInt entries[] = {0, 4, 2, 1};
   PC             pchat;
   Mat            Lhat;
 
   PetscFunctionBeginUser;
   PetscCall(LORMatrix(hat, 0, &pchat, &Lhat));
-  for (PetscInt i = 0; i < (family == HOPS_H1 ? 3 : 1); ++i) {
+  for (PetscInt i = 0; i < (family == HOPS_H1 ? 4 : 1); ++i) {
     PC        pc;
     Mat       L, C;
     PetscReal e;
@@ -273,7 +273,7 @@ static PetscErrorCode CompareAttached(const HangMesh *m, PetscInt p, const HangA
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &J));
   PetscCall(MatSetHopsSpace(J, sp));
   PetscCall(Coefficients(m->dim, &k, &c));
-  PetscCall(LORMatrix(A, 4, &pc[0], &L[0]));
+  PetscCall(LORMatrix(A, PETSC_DECIDE, &pc[0], &L[0]));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[1]));
   PetscCall(PCSetOperators(pc[1], J, J));
   PetscCall(PCSetType(pc[1], PCLOR));

@@ -123,7 +123,7 @@ static PetscErrorCode AddWindow(HopsShare s, size_t need)
   void        *own;
 
   PetscFunctionBegin;
-  w.size = PetscMax(PetscMax(4 * need, smallest), s->nwindows ? 2 * s->window[s->nwindows - 1].size : 0);
+  w.size = PetscMax(PetscMax(need, smallest), s->nwindows ? 2 * s->window[s->nwindows - 1].size : 0);
   w.size = (w.size + 65535) / 65536 * 65536;
   /* halos know places in it by numbers of floats */
   if (s->nwindows < WINDOWS && w.size / sizeof(float) < (size_t)PETSC_INT_MAX / (size_t)s->size &&

@@ -155,7 +155,7 @@ typedef struct {
   PetscBool             couple, coupleset; /* between components: as asked for, or the default */
   PetscReal             droptol;
   PetscBool             dropset;
-  PetscInt              constraintentries; /* -pc_lor_constraint_entries */
+  PetscInt              constraintentries; /* -pc_lor_constraint_entries, or PETSC_DECIDE: PCLORConstraintEntries() */
   Mat                   mat;               /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
@@ -206,6 +206,7 @@ PETSC_INTERN PetscErrorCode PCLORGatherSetOptions(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORGatherSetUp(PC, PC_LOR *);
 
 /* src/pc/lor/pclorform.c; what the user sets is that of all types whose data begin with a PC_LOR */
+PETSC_INTERN PetscInt       PCLORConstraintEntries(const PC_LOR *, HopsSpace);
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSetUserSpace(PC, HopsSpace);
 PETSC_INTERN PetscErrorCode PCLORSetUserCoefficients(PC, HopsCoefficient, HopsCoefficient);

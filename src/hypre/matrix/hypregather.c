@@ -1,6 +1,7 @@
 /* All rows of hypre's matrices on one rank or on each, where messages about few rows would take longer than
    the work */
 #include <hops/private/hopsdevicematimpl.h>
+#include <hops/private/hopsshareimpl.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <_hypre_parcsr_mv.h>
@@ -38,68 +39,117 @@ const void *HopsHypreColumnsOfOthers(void *parcsr)
   return hypre_ParCSRMatrixColMapOffd(A);
 }
 
-/* What all ranks have, on one (root) or on each (root < 0) */
-static PetscErrorCode GatherParts(const void *part, PetscMPIInt n, MPI_Datatype unit, void *all, const PetscMPIInt count[],
-                                  const PetscMPIInt first[], PetscMPIInt root, MPI_Comm comm)
+/* The rows of a rank in the process's memory: where they end among its entries, columns, values */
+typedef struct {
+  PetscMPIInt m, nnz;
+  int        *end, *j;
+  double     *v;
+} Part;
+
+/* The bytes of a part, a multiple of a double's, and its arrays in them */
+static size_t PartPlace(PetscMPIInt m, PetscMPIInt nnz, char *bytes, Part *p)
 {
+  const size_t rows = (m * sizeof(int) + HOPS_SHARE_ALIGN - 1) / HOPS_SHARE_ALIGN * HOPS_SHARE_ALIGN;
+
+  if (p) *p = (Part){m, nnz, (int *)bytes, (int *)(bytes + rows + nnz * sizeof(double)), (double *)(bytes + rows)};
+  return rows + nnz * sizeof(double) + (nnz + nnz % 2) * sizeof(int);
+}
+
+/* Global columns; of each row those of the diagonal block first */
+static PetscErrorCode PartFill(hypre_CSRMatrix *rows, const Part *p)
+{
+  const void *j = hypre_CSRMatrixBigJ(rows) ? (const void *)hypre_CSRMatrixBigJ(rows) : (const void *)hypre_CSRMatrixJ(rows);
+
   PetscFunctionBegin;
-  if (root < 0) PetscCallMPI(MPI_Allgatherv(part, n, unit, all, count, first, unit, comm));
-  else PetscCallMPI(MPI_Gatherv(part, n, unit, all, count, first, unit, root, comm));
+  PetscCallCUDA(cudaMemcpyAsync(p->end, hypre_CSRMatrixI(rows) + 1, p->m * sizeof(int), cudaMemcpyDeviceToHost, 0));
+  PetscCallCUDA(cudaMemcpyAsync(p->j, j, p->nnz * sizeof(int), cudaMemcpyDeviceToHost, 0));
+  PetscCallCUDA(cudaMemcpyAsync(p->v, hypre_CSRMatrixData(rows), p->nnz * sizeof(double), cudaMemcpyDeviceToHost, 0));
+  PetscCallCUDA(cudaDeviceSynchronize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHypreGather(MPI_Comm comm, void *parcsr, PetscMPIInt root, void **all)
+/* One after the other, on the device */
+static PetscErrorCode JoinParts(PetscMPIInt size, const Part part[], HYPRE_Int ncols, void **all)
 {
-  hypre_ParCSRMatrix *A        = (hypre_ParCSRMatrix *)parcsr;
-  hypre_CSRMatrix    *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST),
-                                  hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
-  const HYPRE_BigInt  begincol = hypre_ParCSRMatrixFirstColDiag(A), *columns = (const HYPRE_BigInt *)HopsHypreColumnsOfOthers(A);
-  const PetscMPIInt   m       = (PetscMPIInt)hypre_CSRMatrixNumRows(part[0]);
-  const PetscInt64    entries = (PetscInt64)hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]);
-  const PetscMPIInt   nnz     = (PetscMPIInt)entries;
-  PetscMPIInt         size, rank, N, NNZ, k = 0, *count, *first, *ncount, *nfirst;
-  PetscBool           mine;
-  int                *length, *j;
-  double             *v;
-  hypre_CSRMatrix    *H;
+  PetscMPIInt      N = 0, NNZ = 0;
+  int             *begin;
+  hypre_CSRMatrix *H;
 
   PetscFunctionBegin;
-  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TOOLARGE);
+  for (PetscMPIInt r = 0; r < size; r++) {
+    N += part[r].m;
+    NNZ += part[r].nnz;
+  }
+  H = hypre_CSRMatrixCreate(N, ncols, NNZ);
+  PetscCallExternal(hypre_CSRMatrixInitialize_v2, H, 0, HYPRE_MEMORY_DEVICE);
+  PetscCall(PetscMalloc1(N + 1, &begin));
+  begin[0] = N = NNZ = 0;
+  for (PetscMPIInt r = 0; r < size; r++) {
+    PetscCallCUDA(cudaMemcpyAsync(hypre_CSRMatrixJ(H) + NNZ, part[r].j, part[r].nnz * sizeof(int), cudaMemcpyHostToDevice, 0));
+    PetscCallCUDA(
+      cudaMemcpyAsync(hypre_CSRMatrixData(H) + NNZ, part[r].v, part[r].nnz * sizeof(double), cudaMemcpyHostToDevice, 0));
+    for (PetscMPIInt k = 0; k < part[r].m; k++) begin[N + k + 1] = NNZ + part[r].end[k];
+    N += part[r].m;
+    NNZ += part[r].nnz;
+  }
+  PetscCallCUDA(cudaMemcpyAsync(hypre_CSRMatrixI(H), begin, (N + 1) * sizeof(int), cudaMemcpyHostToDevice, 0));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCall(PetscFree(begin));
+  *all = H;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Through memory that ranks of a host share, or by messages of bytes */
+PetscErrorCode HopsHypreGather(MPI_Comm comm, void *parcsr, PetscMPIInt root, void **all)
+{
+  hypre_ParCSRMatrix *A    = (hypre_ParCSRMatrix *)parcsr;
+  hypre_CSRMatrix    *rows = hypre_MergeDiagAndOffdDevice(A);
+  HopsShare           share;
+  HopsSharePiece      piece = {NULL};
+  PetscMPIInt         size, rank, total, *count, *bytes, *first;
+  char               *own = NULL, *others = NULL;
+  Part               *part;
+  PetscInt64          sum[2] = {0, 0};
+  PetscBool           mine;
+
+  PetscFunctionBegin;
+  PetscCheck(sizeof(HYPRE_BigInt) == sizeof(int), comm, PETSC_ERR_SUP, "hypre has large integers: use -pc_lor_cycle hypre");
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   mine = root < 0 || root == rank ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscMalloc4(size, &count, size, &first, size, &ncount, size, &nfirst));
-  PetscCall(PetscCalloc1(m, &length));
-  PetscCall(PetscMalloc2(nnz, &j, nnz, &v));
-  for (PetscMPIInt r = 0; r < m; r++)
-    for (int p = 0; p < 2; p++) {
-      if (!hypre_CSRMatrixNumNonzeros(part[p])) continue;
-      for (HYPRE_Int e = hypre_CSRMatrixI(part[p])[r]; e < hypre_CSRMatrixI(part[p])[r + 1]; e++, k++) {
-        const HYPRE_Int column = hypre_CSRMatrixJ(part[p])[e];
-
-        j[k] = (int)(p ? columns[column] : begincol + column);
-        v[k] = hypre_CSRMatrixData(part[p])[e];
-        length[r]++;
-      }
-    }
-  PetscCall(HopsGatherPlaces(comm, m, count, first, &N));
-  PetscCall(HopsGatherPlaces(comm, nnz, ncount, nfirst, &NNZ));
-  H = hypre_CSRMatrixCreate(mine ? N : 0, (HYPRE_Int)hypre_ParCSRMatrixGlobalNumCols(A), mine ? NNZ : 0);
-  PetscCallExternal(hypre_CSRMatrixInitialize_v2, H, 0, HYPRE_MEMORY_HOST);
-  PetscCall(GatherParts(length, m, MPI_INT, hypre_CSRMatrixI(H) + 1, count, first, root, comm));
-  PetscCall(GatherParts(j, nnz, MPI_INT, hypre_CSRMatrixJ(H), ncount, nfirst, root, comm));
-  PetscCall(GatherParts(v, nnz, MPI_DOUBLE, hypre_CSRMatrixData(H), ncount, nfirst, root, comm));
-  *all = NULL;
-  if (mine) {
-    hypre_CSRMatrixI(H)[0] = 0;
-    for (PetscMPIInt r = 0; r < N; r++) hypre_CSRMatrixI(H)[r + 1] += hypre_CSRMatrixI(H)[r];
-    *all = hypre_CSRMatrixClone_v2(H, 1, HYPRE_MEMORY_DEVICE);
+  PetscCall(PetscMalloc4(2 * size, &count, size, &bytes, size, &first, size, &part));
+  count[2 * rank]     = (PetscMPIInt)hypre_CSRMatrixNumRows(rows);
+  count[2 * rank + 1] = (PetscMPIInt)hypre_CSRMatrixNumNonzeros(rows);
+  PetscCallMPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, count, 2, MPI_INT, comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    sum[0] += count[2 * r + 1];
+    sum[1] += (PetscInt64)PartPlace(count[2 * r], count[2 * r + 1], NULL, NULL);
   }
-  PetscCallExternal(hypre_CSRMatrixDestroy, H);
-  for (int p = 0; p < 2; p++) PetscCallExternal(hypre_CSRMatrixDestroy, part[p]);
-  PetscCall(PetscFree2(j, v));
-  PetscCall(PetscFree(length));
-  PetscCall(PetscFree4(count, first, ncount, nfirst));
+  PetscCall(HopsShareGet(comm, HopsBackendCUDA.memory, &share));
+  if (share) PetscCall(HopsShareAlloc(share, PartPlace(count[2 * rank], count[2 * rank + 1], NULL, NULL), &piece));
+  PetscCheck(PetscMax(sum[0], piece.share ? 0 : sum[1]) <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, TOOLARGE);
+  if (piece.share) {
+    for (PetscMPIInt r = 0; r < size; r++) (void)PartPlace(count[2 * r], count[2 * r + 1], piece.host + piece.first[r], &part[r]);
+    PetscCall(PartFill(rows, &part[rank]));
+    PetscCallMPI(MPI_Barrier(comm));
+  } else {
+    Part send;
+
+    PetscCall(
+      HopsGatherPlaces(comm, (PetscMPIInt)PartPlace(count[2 * rank], count[2 * rank + 1], NULL, NULL), bytes, first, &total));
+    PetscCall(PetscMalloc2(bytes[rank], &own, mine ? total : 0, &others));
+    (void)PartPlace(count[2 * rank], count[2 * rank + 1], own, &send);
+    PetscCall(PartFill(rows, &send));
+    if (root < 0) PetscCallMPI(MPI_Allgatherv(own, bytes[rank], MPI_BYTE, others, bytes, first, MPI_BYTE, comm));
+    else PetscCallMPI(MPI_Gatherv(own, bytes[rank], MPI_BYTE, others, bytes, first, MPI_BYTE, root, comm));
+    for (PetscMPIInt r = 0; r < size && mine; r++) (void)PartPlace(count[2 * r], count[2 * r + 1], others + first[r], &part[r]);
+  }
+  PetscCallExternal(hypre_CSRMatrixDestroy, rows);
+  *all = NULL;
+  if (mine) PetscCall(JoinParts(size, part, (HYPRE_Int)hypre_ParCSRMatrixGlobalNumCols(A), all));
+  PetscCall(HopsShareFree(&piece));
+  PetscCall(PetscFree2(own, others));
+  PetscCall(PetscFree4(count, bytes, first, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -217,13 +217,13 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
              "-pc_lor_diffusion alone leaves a matrix that takes gradients or curls to zero: give -pc_lor_mass too (0 if it is "
              "meant)");
   if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol ||
-      lor->lor.constraintentries != lor->constraintentries) {
+      lor->lor.constraintentries != PCLORConstraintEntries(lor, lor->form->space)) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form->space, lor->form->space->backend, &lor->lor));
     lor->lor.droptol           = lor->droptol;
-    lor->lor.constraintentries = lor->lor.kernel->constraintentries = lor->constraintentries;
+    lor->lor.constraintentries = lor->lor.kernel->constraintentries = PCLORConstraintEntries(lor, lor->form->space);
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -507,7 +507,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsInt("-pc_lor_constraint_entries",
-                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all",
+                            "Largest weights that a hanging node's row keeps in the matrix of H1, 0: all, -1: by the order",
                             "PCLORSetConstraintEntries", entries, &entries, &set));
   if (set) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
@@ -539,6 +539,14 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
              PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must be finite and not negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By measurement (docs/guide/adaptive.md): in 3D the matrix of low orders is so small that two more weights
+   are a third of its entries, and of AMG's work */
+PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
+{
+  if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
+  return sp->dim == 3 && sp->order <= 3 ? 2 : 4;
 }
 
 static PetscErrorCode PCLORViewConstraints(const HopsLOR *lor, PetscViewer viewer)
@@ -715,8 +723,8 @@ static PetscErrorCode PCLORSetConstraintEntries_LOR(PC pc, PetscInt n)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(n >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Rows of hanging nodes cannot keep %" PetscInt_FMT " entries: give 1 or more, or 0 for all", n);
+  PetscCheck(n >= 0 || n == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Rows of hanging nodes cannot keep %" PetscInt_FMT " entries: give 1 or more, 0 for all, or PETSC_DECIDE (-1)", n);
   if (n != lor->constraintentries) pc->setupcalled = 0;
   lor->constraintentries = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -754,7 +762,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";
 
-  lor->constraintentries = 4; /* by measurement: docs/guide/adaptive.md */
+  lor->constraintentries = PETSC_DECIDE;
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;

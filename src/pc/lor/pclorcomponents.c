@@ -221,7 +221,7 @@ static PetscErrorCode PCLORKeepsComponents(PC_LOR *lor, HopsSpace sp, PetscInt n
 
   PetscFunctionBegin;
   *keeps = b && !b->jacobian && b->nodes->space == sp && b->nc == nc && b->lor.droptol == lor->droptol ? PETSC_TRUE : PETSC_FALSE;
-  if (*keeps && b->lor.constraintentries != lor->constraintentries) *keeps = PETSC_FALSE;
+  if (*keeps && b->lor.constraintentries != PCLORConstraintEntries(lor, sp)) *keeps = PETSC_FALSE;
   for (PetscInt i = 0; i < sp->nT * nc && *keeps; ++i)
     if (b->nodes->isfree[i] != (free[i] ? 1 : 0)) *keeps = PETSC_FALSE;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, keeps, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
@@ -270,7 +270,7 @@ PetscErrorCode PCLORGetFormComponents(PC pc, PC_LOR *lor, HopsSpace sp, PetscInt
   if (!keeps) {
     PetscCall(HopsLORBlockDestroy(&lor->block));
     PetscCall(PCLORCreateNodes(sp, nc, free, &nodes));
-    PetscCall(HopsLORBlockCreateComponents(nodes, lor->droptol, lor->constraintentries, &lor->block));
+    PetscCall(HopsLORBlockCreateComponents(nodes, lor->droptol, PCLORConstraintEntries(lor, nodes->space), &lor->block));
     PetscCall(HopsNodesDestroy(&nodes));
     PetscCall(KSPReset(lor->ksp));
     PetscCall(MatDestroy(&lor->mat));

@@ -159,7 +159,8 @@ static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
-  *keeps = couple == lor->block->couple && lor->block->lor.constraintentries == lor->constraintentries &&
+  *keeps = couple == lor->block->couple &&
+               lor->block->lor.constraintentries == PCLORConstraintEntries(lor, lor->block->nodes->space) &&
                (couple || lor->block->lor.droptol == lor->droptol)
              ? PETSC_TRUE
              : PETSC_FALSE;
@@ -173,7 +174,8 @@ static PetscErrorCode PCLORCreateBlock(PC pc, PC_LOR *lor, HopsForm form, HopsNo
 
   PetscFunctionBegin;
   PetscCall(PCLORChooseCouple(pc, lor, form, nodes, &couple));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, lor->constraintentries, &lor->block));
+  PetscCall(
+    HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, PCLORConstraintEntries(lor, nodes->space), &lor->block));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, nodes->space));

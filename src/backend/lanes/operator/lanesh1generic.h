@@ -116,6 +116,46 @@ HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args 
   }
 }
 
+/* Entry n of the diagonal on an affine cell with tensors G, `step` apart; s: see HopsH1DiagonalAffine() */
+HOPS_LANES_CALLED double HopsH1DiagonalEntry(int dim, int P, const double *s, const double *G, int step, int n)
+{
+  const int     at[3] = {n % P, n / P % P, n / (P * P)};
+  const double *bb = s, *dd = s + P, *bd = s + 2 * P;
+  const double  b[3] = {bb[at[0]], bb[at[1]], dim == 3 ? bb[at[2]] : 1};
+  double        sum  = G[dim * (dim + 1) / 2 * step] * b[0] * b[1] * b[2];
+
+  for (int r = 0; r < dim; r++)
+    for (int c = r; c < dim; c++, G += step)
+      sum += r == c ? *G * dd[at[r]] * b[(r + 1) % 3] * b[(r + 2) % 3] : 2 * *G * bd[at[r]] * bd[at[c]] * b[3 - r - c];
+  return sum;
+}
+
+/* The same on affine cells, whose tensors are constant: sums s[3][P] over the points of a direction, of BB, DD
+   and BD, serve all cells */
+template <class Team>
+HOPS_LANES_CALLED void HopsH1DiagonalAffine(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
+{
+  const int     dim = k.dim, P = k.P, nn = HopsLanesPower(P, dim);
+  const double *table[3] = {k.BB, k.DD, k.BD};
+  double       *s        = k.work ? k.work + team.index() * k.nwork : own;
+  constexpr int G        = Team::group;
+
+  for (int i = team.lane(); i < 3 * P; i += team.size()) {
+    s[i] = 0;
+    for (int q = 0; q < k.Q; q++) s[i] += k.w[q] * table[i / P][q * P + i % P];
+  }
+  team.Sync();
+  for (PetscInt group = HopsMeetFirst(k.first, G) + team.index() * G; group < k.first + k.n; group += team.count() * G)
+    for (PetscInt cell = HopsMax(group, k.first); cell < HopsMin(group + G, k.first + k.n); cell++) {
+      const int    *restr = k.restr + (size_t)cell * nn;
+      const double *geom  = k.geom + HopsLanesCell(G, cell, HopsGeometrySize(HOPS_GEOMETRY_AFFINE, dim));
+
+      for (int i = team.lane(); i < nn; i += team.size())
+        HopsMeetAdd<Team>(k.copies, y, yg, k.nT, restr[i], k.padded == k.restr, HopsH1DiagonalEntry(dim, P, s, geom, G, i));
+    }
+  team.Sync();
+}
+
 /* w detJ J^-1 kappa J^-T and w detJ c at a point */
 template <int DIM, class Team> HOPS_LANES_CALLED void HopsH1PointData(const HopsSetUpArgs &s, int c, int q, const double J[9])
 {

@@ -29,6 +29,17 @@ struct HopsH1GenericDiagonal {
   }
 };
 
+struct HopsH1AffineDiagonal {
+  static constexpr int lanes = 128;
+  HopsH1Args           k;
+  double              *d, *dg;
+
+  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
+  {
+    HopsH1DiagonalAffine(team, k, scratch, d, dg);
+  }
+};
+
 template <int DIM> struct HopsH1SetUpPoints {
   static constexpr int lanes = HOPS_JACOBIAN_LANES;
   HopsSetUpArgs        s;
@@ -76,7 +87,11 @@ template <class Back> struct HopsH1Launches {
 
   static PetscErrorCode Diagonal(const HopsH1Args *k, double d[], double dg[])
   {
-    return Run(k, HopsMeetGroups(*k, Back::Team::group), HopsH1GenericDiagonal{*k, d, dg});
+    const PetscInt n = HopsMeetGroups(*k, Back::Team::group);
+
+    if (k->geometry != HOPS_GEOMETRY_AFFINE) return Run(k, n, HopsH1GenericDiagonal{*k, d, dg});
+    return Back::Teams("HopsH1Diagonal", (int)PetscMin((PetscInt)k->nteams, n), k->work ? 0 : 3 * k->P * sizeof(double),
+                       HopsH1AffineDiagonal{*k, d, dg});
   }
 
   static PetscErrorCode GenericSetUp(int dim, int P, int Q, size_t *nwork, int *nteams, PetscBool *own)
