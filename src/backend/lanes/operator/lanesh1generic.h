@@ -130,7 +130,7 @@ HOPS_LANES_CALLED double HopsH1DiagonalEntry(int dim, int P, const double *s, co
   return sum;
 }
 
-/* The same on affine cells, whose tensors are constant: sums s[3][P] over the points of a direction, of BB, DD
+/* The same on affine cells, whose tensors are constant: sums s[3][P] over a direction's points, of BB, DD
    and BD, serve all cells */
 template <class Team>
 HOPS_LANES_CALLED void HopsH1DiagonalAffine(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
