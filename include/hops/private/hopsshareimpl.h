@@ -1,4 +1,4 @@
-/* Memory that the ranks of one host share and their devices reach: src/space/hostshare.c. */
+/* Memory that the ranks of one host share and their devices reach: src/sys/hostshare.c. */
 #pragma once
 #include <hops/private/hopsbackendimpl.h>
 
