@@ -88,7 +88,6 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -Wno-maybe-uninitialized \
                 -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) -DHOPS_HAVE_KOKKOS $(kokkosarch) $(CPPFLAGS) $(CXXFLAGS)
   ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
-  stays      := -Wl,-z,nodelete # Kokkos calls the library when it ends, which a program may do after PETSc has unloaded it
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
     kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) \
@@ -215,9 +214,10 @@ $(BUILD)/obj/$(basename $(1))_$(2).o: $(1) $(BUILD)/.flags
 endef
 $(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call orders,$(f)),$(eval $(call compile_order,$(f),$(o)))))
 
+# it stays in memory: MPI and Kokkos call it when they end, which may be after PETSc has unloaded it
 $(lib): $(obj)
 	@mkdir -p $(@D)
-	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs $(stays) $(OPT) $(LDFLAGS) $(obj) \
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,$(soname) -Wl,-z,defs -Wl,-z,nodelete $(OPT) $(LDFLAGS) $(obj) \
 	  $(call norpath,$(ldlibs)) -o $@.$(VERSION)
 	@ln -sf lib$(name).so.$(VERSION) $(libdir)/$(soname)
 	@ln -sf lib$(name).so.$(VERSION) $@

@@ -1,11 +1,13 @@
 static char help[] =
   "P, constraints times halo, and its transpose: ghosts by their global numbers, rows of constraints against sums\n\
   written out, and (P x, y) = (x, P' y), in double and single precision and for several components. With -queue the\n\
-  same on a back end that has queues, with ghosts that travel as a device's do.\n\n";
+  same on a back end that has queues, with ghosts that travel as a device's do. -limit: without memory for it.\n\n";
 
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsshareimpl.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 /* ------------------- the host as a device: queues whose work is done at once ------------------- */
 
@@ -218,6 +220,45 @@ static PetscErrorCode Many(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of two communicators, ended in another order on each rank */
+static PetscErrorCode Order(void)
+{
+  MPI_Comm    comm[2];
+  DM          two[2];
+  HopsSpace   sp[2];
+  HopsProlong P[2];
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  for (int i = 0; i < 2; ++i) {
+    PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &comm[i]));
+    PetscCall(DMCreate(comm[i], &two[i]));
+    PetscCall(DMSetType(two[i], DMPLEX));
+    PetscCall(DMSetFromOptions(two[i]));
+    PetscCall(HopsSpaceCreateH1(two[i], 2, NULL, 0, NULL, &sp[i]));
+    PetscCall(HopsProlongCreate(sp[i], &backend, &sp[i]->halo, 1, PETSC_DOUBLE, NULL, &P[i]));
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int k = (i + rank) % 2;
+
+    PetscCall(HopsProlongDestroy(&P[k]));
+    PetscCall(HopsSpaceDestroy(&sp[k]));
+    PetscCall(DMDestroy(&two[k]));
+  }
+  for (int i = 0; i < 2; ++i) PetscCallMPI(MPI_Comm_free(&comm[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No file may grow beyond a page */
+static void Limit(void)
+{
+  const struct rlimit page = {4096, 4096};
+
+  (void)signal(SIGXFSZ, SIG_IGN);
+  (void)setrlimit(RLIMIT_FSIZE, &page);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt  one = 1;
@@ -225,13 +266,15 @@ int main(int argc, char **argv)
   DMLabel         label;
   HopsSpace       sp;
   HopsConstraints c;
-  PetscBool       queue = PETSC_FALSE;
+  PetscBool       queue = PETSC_FALSE, limit = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-queue", &queue, NULL));
   SetBackend(queue);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-limit", &limit, NULL));
+  if (limit) Limit();
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMPLEX));
   PetscCall(DMSetFromOptions(dm));
@@ -243,6 +286,7 @@ int main(int argc, char **argv)
   PetscCall(Double(sp, 1, &c));
   PetscCall(Single(sp));
   if (queue) PetscCall(Many(sp));
+  if (queue) PetscCall(Order());
   PetscCall(PetscFree4(c.row, c.start, c.col, c.value));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));
@@ -262,5 +306,19 @@ int main(int argc, char **argv)
     suffix: queue
     nsize: {{1 2 3 5}}
     args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -queue -hops_halo {{staged shared direct}}
+
+  test:
+    requires: host
+    suffix: little
+    nsize: {{2 3}}
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim 2 -dm_plex_box_faces 2,2 -queue -limit
+    output_file: output/prolong_queue.out
+
+  test:
+    requires: host
+    suffix: refused
+    nsize: 2
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim 2 -dm_plex_box_faces 2,2 -queue -limit -hops_halo shared -petsc_ci_portable_error_output
+    filter: grep -o -m 1 "the ranks are on several hosts, there is too little memory for them to share"
 
 TEST*/

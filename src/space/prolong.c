@@ -122,8 +122,10 @@ static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
   if (P->mode != HOPS_HALO_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSharedHaloCreate(PetscObjectComm((PetscObject)sp), P->be, halo->sf, halo->shared, P->nc, P->type, &P->shared));
   PetscCheck(P->shared || !sp->halogiven || sp->halomode != HOPS_HALO_SHARED, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
-             "-hops_halo shared: the ranks are on several hosts, or MPI or the device has no memory for them to share: use "
-             "-hops_halo staged");
+             "-hops_halo shared: the ranks are on several hosts, there is too little memory for them to share (/dev/shm), or the "
+             "back "
+             "end %s cannot have it: use -hops_halo staged",
+             P->be->name);
   if (!P->shared) P->mode = HOPS_HALO_STAGED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -214,14 +216,14 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   *prolong = NULL;
   if (!P) PetscFunctionReturn(PETSC_SUCCESS);
   if (!P->alone) {
-    PetscCall((*P->be->memory->Free)((void **)&P->idx));
-    PetscCall((*P->be->memory->Free)(&P->dbuf));
     if (P->mode == HOPS_HALO_STAGED) {
       PetscCall((*P->be->memory->QueueDestroy)(&P->queue));
       PetscCall((*P->be->memory->FreeHost)(&P->hbuf));
       PetscCall((*P->be->memory->FreeHost)(&P->gbuf));
     }
     PetscCall(HopsSharedHaloDestroy(&P->shared));
+    PetscCall((*P->be->memory->Free)((void **)&P->idx));
+    PetscCall((*P->be->memory->Free)(&P->dbuf));
     if (P->nc > 1) PetscCallMPI(MPI_Type_free(&P->unit));
     PetscCall(PetscSFDestroy(&P->sf));
   }

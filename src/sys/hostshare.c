@@ -1,15 +1,20 @@
 /*
-  Memory that the ranks of one host share (MPI's windows), and that their devices read and write.
+  Memory that the ranks of one host share, and that their devices read and write.
 
-  Windows are made seldom, since page-locking takes milliseconds: pieces of a few are handed out, by an
-  allocator on each rank for its own part. A piece may serve again once no rank reads it. So every piece has a
-  number, the same on all ranks, a rank that frees it says so in the next HopsShareAlloc(), and the number is
-  free when all have. Nothing waits where pieces are freed: ranks may do that at different times.
+  It is POSIX's, not MPI's windows: without room Open MPI returns on one rank and waits on the others, and
+  its windows end by a barrier. It is mapped seldom, since page-locking takes milliseconds: pieces of a
+  few windows are handed out, by an allocator on each rank for its own part. A piece may serve again once no
+  rank reads it. So every piece has a number, the same on all ranks. A rank that frees it says so in the next
+  HopsShareAlloc(), and the number is free when all have. Nothing waits where pieces and windows are freed:
+  ranks may do that at different times.
 */
 #include <hops/private/hopsshareimpl.h>
 #include <hops/private/hopsimpl.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#define WINDOWS 24 /* each twice as large as the last */
+#define WINDOWS 24 /* each twice as large as the last, if there is room */
 #define WORDS   64 /* of 64 numbers of pieces */
 
 typedef struct {
@@ -18,9 +23,8 @@ typedef struct {
 } Piece;
 
 typedef struct {
-  MPI_Win win;
-  char   *host, *device; /* of the first rank's part, */
-  size_t  size;          /* and the size of every rank's */
+  char  *host, *device; /* of the first rank's part, */
+  size_t size;          /* and the size of every rank's */
 } Window;
 
 struct _HopsShare {
@@ -43,10 +47,9 @@ static int Delete(MPI_Comm comm, PetscMPIInt key, void *value, void *extra)
   for (HopsShare s = (HopsShare)value, next; s; s = next) {
     next = s->next;
     for (PetscInt w = 0; w < s->nwindows; ++w) {
-      if (s->window[w].device) (void)(*s->memory->Unshare)(s->window[w].host);
-      (void)MPI_Win_free(&s->window[w].win);
+      (void)(*s->memory->Unshare)(s->window[w].host);
+      (void)munmap(s->window[w].host, s->window[w].size * (size_t)s->size);
     }
-    if (s->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&s->comm);
     (void)PetscFree(s->piece);
     (void)PetscFree(s);
   }
@@ -60,10 +63,26 @@ static PetscErrorCode FreeKeyval(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are all ranks on one host? */
+static PetscErrorCode OneHost(MPI_Comm comm, PetscBool *one)
+{
+  MPI_Comm    host;
+  PetscMPIInt size, all;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_size(host, &size));
+  PetscCallMPI(MPI_Comm_size(comm, &all));
+  PetscCallMPI(MPI_Comm_free(&host));
+  *one = size == all ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, one, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsShareGet(MPI_Comm comm, const HopsMemoryOps *memory, HopsShare *share)
 {
   HopsShare   first = NULL, s;
-  PetscMPIInt found, size;
+  PetscMPIInt found;
 
   PetscFunctionBegin;
   *share = NULL;
@@ -77,14 +96,11 @@ PetscErrorCode HopsShareGet(MPI_Comm comm, const HopsMemoryOps *memory, HopsShar
     ;
   if (!s) {
     PetscCall(PetscNew(&s));
+    s->comm   = comm;
     s->memory = memory;
     PetscCallMPI(MPI_Comm_rank(comm, &s->rank));
     PetscCallMPI(MPI_Comm_size(comm, &s->size));
-    PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, s->rank, MPI_INFO_NULL, &s->comm));
-    PetscCallMPI(MPI_Comm_size(s->comm, &size));
-    s->possible = size == s->size ? PETSC_TRUE : PETSC_FALSE;
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &s->possible, 1, MPIU_BOOL, MPI_LAND, comm));
-    PetscCallMPI(MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN));
+    PetscCall(OneHost(comm, &s->possible));
     if (found) {
       s->next     = first->next;
       first->next = s;
@@ -94,56 +110,79 @@ PetscErrorCode HopsShareGet(MPI_Comm comm, const HopsMemoryOps *memory, HopsShar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the first rank's part begins, if the others follow it without gaps, as they should; else NULL */
-static PetscErrorCode FindParts(HopsShare s, Window *w)
+/* n bytes that all ranks see, or NULL on all where there are not so many; collective */
+static PetscErrorCode Map(HopsShare s, size_t n, char **host)
 {
-  PetscFunctionBegin;
-  w->host = NULL;
-  for (PetscMPIInt r = 0; r < s->size; ++r) {
-    MPI_Aint n;
-    int      unit;
-    void    *base;
+  static int count = 0;
+  char       name[64];
+  int        file = -1;
+  PetscBool  good = PETSC_TRUE;
+  void      *p    = MAP_FAILED;
 
-    PetscCallMPI(MPI_Win_shared_query(w->win, r, &n, &unit, &base));
-    if (!r) w->host = (char *)base;
-    else if ((char *)base != w->host + (size_t)r * w->size) {
-      w->host = NULL;
-      break;
+  PetscFunctionBegin;
+  *host = NULL;
+  if (!s->rank) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "/hops-%d-%d", (int)getpid(), count++));
+    file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+    if (file >= 0 && posix_fallocate(file, 0, (off_t)n)) { /* without it a lack of memory is a signal later */
+      (void)close(file);
+      (void)shm_unlink(name);
+      file = -1;
     }
+    if (file < 0) name[0] = 0;
   }
+  PetscCallMPI(MPI_Bcast(name, (PetscMPIInt)sizeof(name), MPI_CHAR, 0, s->comm));
+  if (!name[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->rank) file = shm_open(name, O_RDWR, 0600);
+  if (file >= 0) {
+    p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    (void)close(file);
+  }
+  if (p == MAP_FAILED) good = PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &good, 1, HOPS_MPI_BOOL, MPI_LAND, s->comm));
+  if (!s->rank) (void)shm_unlink(name); /* no name is left behind, however the program ends */
+  if (good) *host = (char *)p;
+  else if (p != MAP_FAILED) (void)munmap(p, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A window with room for `need` bytes of each rank. If it is not to be had there will be no others */
-static PetscErrorCode AddWindow(HopsShare s, size_t need)
+/* A window of this size for each rank. If a device cannot have it there will be no others */
+static PetscErrorCode TryWindow(HopsShare s, size_t size, PetscBool *good)
 {
-  const size_t smallest = (size_t)1 << 20;
-  Window       w        = {.win = MPI_WIN_NULL};
-  PetscBool    good     = PETSC_FALSE;
-  void        *own;
+  const size_t all = size * (size_t)s->size;
+  Window       w   = {.size = size};
 
   PetscFunctionBegin;
-  w.size = PetscMax(PetscMax(need, smallest), s->nwindows ? 2 * s->window[s->nwindows - 1].size : 0);
-  w.size = (w.size + 65535) / 65536 * 65536;
+  *good = PETSC_FALSE;
   /* halos know places in it by numbers of floats */
-  if (s->nwindows < WINDOWS && w.size / sizeof(float) < (size_t)PETSC_INT_MAX / (size_t)s->size &&
-      MPI_Win_allocate_shared((MPI_Aint)w.size, 1, MPI_INFO_NULL, s->comm, &own, &w.win) == MPI_SUCCESS)
-    good = PETSC_TRUE;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &good, 1, MPIU_BOOL, MPI_LAND, s->comm));
-  if (good) {
-    PetscCall(FindParts(s, &w));
-    if (w.host) PetscCall((*s->memory->Share)(w.host, w.size * (size_t)s->size, (void **)&w.device));
-    good = w.device ? PETSC_TRUE : PETSC_FALSE;
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &good, 1, MPIU_BOOL, MPI_LAND, s->comm));
-    if (!good) {
+  if (size / sizeof(float) < (size_t)PETSC_INT_MAX / (size_t)s->size) PetscCall(Map(s, all, &w.host));
+  if (w.host) {
+    PetscCall((*s->memory->Share)(w.host, all, (void **)&w.device));
+    *good = w.device ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, good, 1, HOPS_MPI_BOOL, MPI_LAND, s->comm));
+    if (!*good) {
       if (w.device) PetscCall((*s->memory->Unshare)(w.host));
-      PetscCallMPI(MPI_Win_free(&w.win));
+      (void)munmap(w.host, all);
+      s->possible = PETSC_FALSE;
     }
   }
-  if (good) s->window[s->nwindows++] = w;
-  else s->possible = PETSC_FALSE;
-  PetscCall(PetscInfo(NULL, "memory that %d ranks share, %g MB each: %s\n", s->size, (double)w.size / 1e6,
-                      good ? "made" : "not to be had, ghosts pass through messages"));
+  if (*good) s->window[s->nwindows++] = w;
+  PetscCall(
+    PetscInfo(NULL, "memory that %d ranks share, %g MB each: %s\n", s->size, (double)size / 1e6, *good ? "made" : "not to be had"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With room for `need` bytes of each rank: twice as large as the last one, or as large as must be */
+static PetscErrorCode AddWindow(HopsShare s, size_t need, PetscBool *good)
+{
+  const size_t page = 65536, least = (PetscMax(need, (size_t)1 << 20) + page - 1) / page * page,
+               size = s->nwindows ? PetscMax(least, 2 * s->window[s->nwindows - 1].size) : least;
+
+  PetscFunctionBegin;
+  *good = PETSC_FALSE;
+  if (s->nwindows == WINDOWS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TryWindow(s, size, good));
+  if (!*good && s->possible && size > least) PetscCall(TryWindow(s, least, good));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,6 +233,7 @@ PetscErrorCode HopsShareAlloc(HopsShare s, size_t n, HopsSharePiece *piece)
 {
   const size_t own    = (n + HOPS_SHARE_ALIGN - 1) / HOPS_SHARE_ALIGN * HOPS_SHARE_ALIGN;
   PetscInt     number = 0, w, before;
+  PetscBool    good   = PETSC_TRUE;
   int64_t     *all;
 
   PetscFunctionBegin;
@@ -216,10 +256,10 @@ PetscErrorCode HopsShareAlloc(HopsShare s, size_t n, HopsSharePiece *piece)
       if (room) break;
     }
     if (w < s->nwindows) break;
-    PetscCall(AddWindow(s, (size_t)need));
-    if (!s->possible) break;
+    PetscCall(AddWindow(s, (size_t)need, &good));
+    if (!good) break;
   }
-  if (s->possible) {
+  if (good) {
     Piece p = {.number = number, .window = w, .n = own};
 
     p.first = (size_t)Find(s, w, own, &before);

@@ -44,8 +44,8 @@ typedef struct {
   PetscErrorCode (*QueueFork)(HopsQueue);   /* what follows on the queue waits for the work so far outside it */
   PetscErrorCode (*QueueJoin)(HopsQueue);   /* what follows outside waits for the queue's work so far */
   PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far; NULL: for all work */
-  /* What ranks of a host need to reach one another; NULL, all four, where a back end does not know how. *p is
-     where the back end sees n bytes of the process's memory, NULL if a device cannot */
+  /* What ranks of a host need to reach one another. All four are NULL where a back end does not know how. *p
+     is where it sees n bytes of the process's memory, NULL if its device cannot have them */
   PetscErrorCode (*Share)(void *host, size_t n, void **p);
   PetscErrorCode (*Unshare)(void *host);
   /* *flag = value once others see the queue's work so far; what follows on the queue waits until *flag has

@@ -58,13 +58,22 @@ static size_t PartPlace(PetscMPIInt m, PetscMPIInt nnz, char *bytes, Part *p)
 /* Global columns; of each row those of the diagonal block first */
 static PetscErrorCode PartFill(hypre_CSRMatrix *rows, const Part *p)
 {
-  const void *j = hypre_CSRMatrixBigJ(rows) ? (const void *)hypre_CSRMatrixBigJ(rows) : (const void *)hypre_CSRMatrixJ(rows);
+  HYPRE_BigInt *large = NULL;
 
   PetscFunctionBegin;
+  if (hypre_CSRMatrixBigJ(rows) && sizeof(*large) > sizeof(*p->j)) {
+    PetscCall(PetscMalloc1(p->nnz, &large));
+    PetscCallCUDA(cudaMemcpyAsync(large, hypre_CSRMatrixBigJ(rows), p->nnz * sizeof(*large), cudaMemcpyDeviceToHost, 0));
+  } else {
+    const void *j = hypre_CSRMatrixBigJ(rows) ? (const void *)hypre_CSRMatrixBigJ(rows) : (const void *)hypre_CSRMatrixJ(rows);
+
+    PetscCallCUDA(cudaMemcpyAsync(p->j, j, p->nnz * sizeof(*p->j), cudaMemcpyDeviceToHost, 0));
+  }
   PetscCallCUDA(cudaMemcpyAsync(p->end, hypre_CSRMatrixI(rows) + 1, p->m * sizeof(int), cudaMemcpyDeviceToHost, 0));
-  PetscCallCUDA(cudaMemcpyAsync(p->j, j, p->nnz * sizeof(int), cudaMemcpyDeviceToHost, 0));
   PetscCallCUDA(cudaMemcpyAsync(p->v, hypre_CSRMatrixData(rows), p->nnz * sizeof(double), cudaMemcpyDeviceToHost, 0));
   PetscCallCUDA(cudaDeviceSynchronize());
+  for (PetscMPIInt k = 0; large && k < p->nnz; k++) p->j[k] = (int)large[k]; /* below the sum of all rows, an int */
+  PetscCall(PetscFree(large));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,31 +108,30 @@ static PetscErrorCode JoinParts(PetscMPIInt size, const Part part[], HYPRE_Int n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Through memory that ranks of a host share, or by messages of bytes */
+/* Through memory that ranks of a host share, or by messages */
 PetscErrorCode HopsHypreGather(MPI_Comm comm, void *parcsr, PetscMPIInt root, void **all)
 {
   hypre_ParCSRMatrix *A    = (hypre_ParCSRMatrix *)parcsr;
   hypre_CSRMatrix    *rows = hypre_MergeDiagAndOffdDevice(A);
   HopsShare           share;
   HopsSharePiece      piece = {NULL};
-  PetscMPIInt         size, rank, total, *count, *bytes, *first;
+  PetscMPIInt         size, rank, total, *count, *length, *first;
   char               *own = NULL, *others = NULL;
   Part               *part;
   PetscInt64          sum[2] = {0, 0};
   PetscBool           mine;
 
   PetscFunctionBegin;
-  PetscCheck(sizeof(HYPRE_BigInt) == sizeof(int), comm, PETSC_ERR_SUP, "hypre has large integers: use -pc_lor_cycle hypre");
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   mine = root < 0 || root == rank ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscMalloc4(2 * size, &count, size, &bytes, size, &first, size, &part));
+  PetscCall(PetscMalloc4(2 * size, &count, size, &length, size, &first, size, &part));
   count[2 * rank]     = (PetscMPIInt)hypre_CSRMatrixNumRows(rows);
   count[2 * rank + 1] = (PetscMPIInt)hypre_CSRMatrixNumNonzeros(rows);
   PetscCallMPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, count, 2, MPI_INT, comm));
   for (PetscMPIInt r = 0; r < size; r++) {
     sum[0] += count[2 * r + 1];
-    sum[1] += (PetscInt64)PartPlace(count[2 * r], count[2 * r + 1], NULL, NULL);
+    sum[1] += (PetscInt64)(PartPlace(count[2 * r], count[2 * r + 1], NULL, NULL) / sizeof(double));
   }
   PetscCall(HopsShareGet(comm, HopsBackendCUDA.memory, &share));
   if (share) PetscCall(HopsShareAlloc(share, PartPlace(count[2 * rank], count[2 * rank + 1], NULL, NULL), &piece));
@@ -132,24 +140,25 @@ PetscErrorCode HopsHypreGather(MPI_Comm comm, void *parcsr, PetscMPIInt root, vo
     for (PetscMPIInt r = 0; r < size; r++) (void)PartPlace(count[2 * r], count[2 * r + 1], piece.host + piece.first[r], &part[r]);
     PetscCall(PartFill(rows, &part[rank]));
     PetscCallMPI(MPI_Barrier(comm));
-  } else {
-    Part send;
+  } else { /* in units of doubles, so that more than 2^31 bytes pass */
+    const size_t bytes = PartPlace(count[2 * rank], count[2 * rank + 1], NULL, NULL), unit = sizeof(double);
+    Part         send;
 
-    PetscCall(
-      HopsGatherPlaces(comm, (PetscMPIInt)PartPlace(count[2 * rank], count[2 * rank + 1], NULL, NULL), bytes, first, &total));
-    PetscCall(PetscMalloc2(bytes[rank], &own, mine ? total : 0, &others));
+    PetscCall(HopsGatherPlaces(comm, (PetscMPIInt)(bytes / unit), length, first, &total));
+    PetscCall(PetscMalloc2(bytes, &own, mine ? total * unit : 0, &others));
     (void)PartPlace(count[2 * rank], count[2 * rank + 1], own, &send);
     PetscCall(PartFill(rows, &send));
-    if (root < 0) PetscCallMPI(MPI_Allgatherv(own, bytes[rank], MPI_BYTE, others, bytes, first, MPI_BYTE, comm));
-    else PetscCallMPI(MPI_Gatherv(own, bytes[rank], MPI_BYTE, others, bytes, first, MPI_BYTE, root, comm));
-    for (PetscMPIInt r = 0; r < size && mine; r++) (void)PartPlace(count[2 * r], count[2 * r + 1], others + first[r], &part[r]);
+    if (root < 0) PetscCallMPI(MPI_Allgatherv(own, length[rank], MPI_DOUBLE, others, length, first, MPI_DOUBLE, comm));
+    else PetscCallMPI(MPI_Gatherv(own, length[rank], MPI_DOUBLE, others, length, first, MPI_DOUBLE, root, comm));
+    for (PetscMPIInt r = 0; r < size && mine; r++)
+      (void)PartPlace(count[2 * r], count[2 * r + 1], others + first[r] * unit, &part[r]);
   }
   PetscCallExternal(hypre_CSRMatrixDestroy, rows);
   *all = NULL;
   if (mine) PetscCall(JoinParts(size, part, (HYPRE_Int)hypre_ParCSRMatrixGlobalNumCols(A), all));
   PetscCall(HopsShareFree(&piece));
   PetscCall(PetscFree2(own, others));
-  PetscCall(PetscFree4(count, bytes, first, part));
+  PetscCall(PetscFree4(count, length, first, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -117,23 +117,36 @@ static PetscErrorCode FindFlags(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Can a stream await a flag there? A driver may have the functions and refuse them */
+static PetscBool TryFlags(void *p)
+{
+  const CUdeviceptr flag = (CUdeviceptr)(uintptr_t)p;
+  cudaStream_t      stream;
+  PetscBool         good = PETSC_FALSE;
+
+  if (!flags.Write || !flags.Wait || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return PETSC_FALSE;
+  if ((*flags.Write)(stream, flag, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS &&
+      (*flags.Wait)(stream, flag, 1, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS && cudaStreamSynchronize(stream) == cudaSuccess)
+    good = PETSC_TRUE;
+  (void)cudaStreamDestroy(stream);
+  return good;
+}
+
 PetscErrorCode HopsShare_CUDA(void *host, size_t n, void **p)
 {
-  cudaError_t err;
-
   PetscFunctionBegin;
   *p = NULL;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* which of several devices is this rank's is PETSc's choice */
   PetscCall(FindFlags());
-  if (!flags.Write || !flags.Wait) PetscFunctionReturn(PETSC_SUCCESS);
-  err = cudaHostRegister(host, n, cudaHostRegisterMapped | cudaHostRegisterPortable);
-  if (err == cudaSuccess) {
-    err = cudaHostGetDevicePointer(p, host, 0);
-    if (err != cudaSuccess) (void)cudaHostUnregister(host);
+  if (cudaHostRegister(host, n, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess) {
+    if (cudaHostGetDevicePointer(p, host, 0) != cudaSuccess || !TryFlags(*p)) {
+      *p = NULL;
+      (void)cudaHostUnregister(host);
+    }
   }
-  if (err != cudaSuccess) {
+  if (!*p) {
     (void)cudaGetLastError();
-    *p = NULL;
-    PetscCall(PetscInfo(NULL, "shared memory is not the device's: %s\n", cudaGetErrorString(err)));
+    PetscCall(PetscInfo(NULL, "the device does not take memory that ranks share\n"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
