@@ -304,7 +304,7 @@ int main(int argc, char **argv)
   test:
     requires: host
     suffix: queue
-    nsize: {{1 2 3 5}}
+    nsize: {{2 3 5}}
     args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -queue -hops_halo {{staged shared direct}}
 
   test:
