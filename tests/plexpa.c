@@ -570,7 +570,8 @@ int main(int argc, char **argv)
     test:
       suffix: 3d_gpu
       nsize: {{1 2}}
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -petscspace_degree {{2 3}} -components {{2 3}} -hops_halo {{staged shared direct}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -petscspace_degree {{2 3}} -components {{2 3}} \
+            -hops_halo {{staged shared direct}}
     test:
       suffix: scalar_gpu
       nsize: {{1 4}}

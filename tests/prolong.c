@@ -305,7 +305,8 @@ int main(int argc, char **argv)
     requires: host
     suffix: queue
     nsize: {{2 3 5}}
-    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -queue -hops_halo {{staged shared direct}}
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -queue \
+          -hops_halo {{staged shared direct}}
 
   test:
     requires: host
@@ -318,7 +319,8 @@ int main(int argc, char **argv)
     requires: host
     suffix: refused
     nsize: 2
-    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim 2 -dm_plex_box_faces 2,2 -queue -limit -hops_halo shared -petsc_ci_portable_error_output
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim 2 -dm_plex_box_faces 2,2 -queue -limit -hops_halo shared \
+          -petsc_ci_portable_error_output
     filter: grep -o -m 1 "the ranks are on several hosts, there is too little memory for them to share"
 
 TEST*/

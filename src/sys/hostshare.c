@@ -113,11 +113,11 @@ PetscErrorCode HopsShareGet(MPI_Comm comm, const HopsMemoryOps *memory, HopsShar
 /* n bytes that all ranks see, or NULL on all where there are not so many; collective */
 static PetscErrorCode Map(HopsShare s, size_t n, char **host)
 {
-  static int count = 0;
-  char       name[64];
-  int        file = -1;
-  PetscBool  good = PETSC_TRUE;
-  void      *p    = MAP_FAILED;
+  static int count    = 0;
+  char       name[64] = {0};
+  int        file     = -1;
+  PetscBool  good     = PETSC_TRUE;
+  void      *p        = MAP_FAILED;
 
   PetscFunctionBegin;
   *host = NULL;

@@ -100,10 +100,10 @@ struct _p_HopsSpace {
   PetscBool             onbackend;  /* the next two are set (HopsSpaceSetUpBackend()) */
   PetscInt             *bessT;      /* essT[] where the back end works */
   HopsProlong           P;          /* the host's, or one of its own; set like bessT */
-  HopsHaloMode          halomode;   /* -hops_halo, */
-  PetscBool             haloasked;  /* once it was read */
-  HopsHung              hung;       /* NULL where kernels know hanging nodes, or there are none */
-  int                  *brestr;     /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  HopsHaloMode          halomode;   /* -hops_halo, once it was read, and whether it was given */
+  PetscBool             haloasked, halogiven;
+  HopsHung              hung;   /* NULL where kernels know hanging nodes, or there are none */
+  int                  *brestr; /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
   HopsPointFunctionList compiled;  /* functions of position on back ends */
   PetscInt              ncontexts; /* those of their contexts that a device may have */
@@ -115,7 +115,6 @@ struct _p_HopsSpace {
      lies, among those of all ranks, and which child of it it is; -1: the same */
   HopsSpace coarse;
   PetscInt *coarsecell, *coarsechild;
-  PetscBool halogiven; /* -hops_halo was there */
 };
 
 /* Entries of an L-vector of the back end that are not owned: ghosts, constrained ones, and what cells have of

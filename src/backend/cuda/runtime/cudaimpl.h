@@ -20,6 +20,9 @@ PETSC_INTERN PetscErrorCode HopsCudaToDevice(size_t n, const void *h, void *d);
 /* The same for n numbers, as floats if `single` */
 PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, const double h[], void *d);
 
+/* A function of CUDA's driver, which libhops.so does not link; NULL where there is none. cudamodule.c */
+PETSC_INTERN void *HopsCudaDriver(const char name[]);
+
 /* See Scan in lanes.h */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[]);
 

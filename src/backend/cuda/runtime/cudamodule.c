@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 
 static struct {
-  void *lib;
   CUresult (*LoadData)(CUmodule *, const void *image);
   CUresult (*Unload)(CUmodule);
   CUresult (*GetFunction)(CUfunction *, CUmodule, const char name[]);
@@ -33,6 +32,14 @@ struct _HopsPointModule {
   char       name[HOPS_MODULE_KERNELS][64];
 };
 
+void *HopsCudaDriver(const char name[])
+{
+  static void *lib;
+
+  if (!lib) lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return lib ? dlsym(lib, name) : NULL;
+}
+
 static PetscErrorCode DriverLoad(char why[], size_t len)
 {
   const struct {
@@ -45,14 +52,13 @@ static PetscErrorCode DriverLoad(char why[], size_t len)
                 {"cuLaunchKernel", &driver.Launch}};
 
   PetscFunctionBegin;
-  if (driver.lib) PetscFunctionReturn(PETSC_SUCCESS);
-  driver.lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver.lib) {
+  if (driver.Launch) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!HopsCudaDriver("cuInit")) {
     PetscCall(PetscSNPrintf(why, len, "the device's driver is not there: %s", dlerror()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(symbol); ++k) {
-    *(void **)symbol[k].function = dlsym(driver.lib, symbol[k].name);
+    *(void **)symbol[k].function = HopsCudaDriver(symbol[k].name);
     PetscCheck(*(void **)symbol[k].function, PETSC_COMM_SELF, PETSC_ERR_LIB, "libcuda.so.1 has no function %s()", symbol[k].name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

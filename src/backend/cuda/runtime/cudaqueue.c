@@ -2,7 +2,6 @@
    devices of several processes share. */
 #include "cudaimpl.h"
 #include <cuda.h>
-#include <dlfcn.h>
 
 struct _HopsQueue {
   cudaStream_t stream;
@@ -96,26 +95,10 @@ PetscErrorCode HopsCudaQueueGetStream(HopsQueue q, cudaStream_t *stream)
 
 /* ------------------------------ memory that processes share ------------------------------ */
 
-/* Streams write and await flags by functions of the driver, which libhops.so does not link */
 static struct {
-  PetscBool asked;
   CUresult (*Write)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
   CUresult (*Wait)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
-} flags;
-
-static PetscErrorCode FindFlags(void)
-{
-  void *lib;
-
-  PetscFunctionBegin;
-  if (flags.asked) PetscFunctionReturn(PETSC_SUCCESS);
-  flags.asked = PETSC_TRUE;
-  lib         = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!lib) PetscFunctionReturn(PETSC_SUCCESS);
-  *(void **)&flags.Write = dlsym(lib, "cuStreamWriteValue32_v2");
-  *(void **)&flags.Wait  = dlsym(lib, "cuStreamWaitValue32_v2");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+} flags; /* functions of the driver by which streams write and await flags */
 
 /* Can a stream await a flag there? A driver may have the functions and refuse them */
 static PetscBool TryFlags(void *p)
@@ -137,7 +120,8 @@ PetscErrorCode HopsShare_CUDA(void *host, size_t n, void **p)
   PetscFunctionBegin;
   *p = NULL;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* which of several devices is this rank's is PETSc's choice */
-  PetscCall(FindFlags());
+  *(void **)&flags.Write = HopsCudaDriver("cuStreamWriteValue32_v2");
+  *(void **)&flags.Wait  = HopsCudaDriver("cuStreamWaitValue32_v2");
   if (cudaHostRegister(host, n, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess) {
     if (cudaHostGetDevicePointer(p, host, 0) != cudaSuccess || !TryFlags(*p)) {
       *p = NULL;

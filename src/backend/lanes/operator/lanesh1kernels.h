@@ -18,25 +18,15 @@ struct HopsH1GenericApply {
   }
 };
 
-struct HopsH1GenericDiagonal {
+template <bool AFFINE> struct HopsH1Diagonal {
   static constexpr int lanes = 128;
   HopsH1Args           k;
   double              *d, *dg;
 
   template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
   {
-    HopsH1DiagonalGeneric(team, k, scratch, d, dg);
-  }
-};
-
-struct HopsH1AffineDiagonal {
-  static constexpr int lanes = 128;
-  HopsH1Args           k;
-  double              *d, *dg;
-
-  template <class Team> HOPS_LANES void operator()(const Team &team, double *scratch) const
-  {
-    HopsH1DiagonalAffine(team, k, scratch, d, dg);
+    if constexpr (AFFINE) HopsH1DiagonalAffine(team, k, scratch, d, dg);
+    else HopsH1DiagonalGeneric(team, k, scratch, d, dg);
   }
 };
 
@@ -89,9 +79,9 @@ template <class Back> struct HopsH1Launches {
   {
     const PetscInt n = HopsMeetGroups(*k, Back::Team::group);
 
-    if (k->geometry != HOPS_GEOMETRY_AFFINE) return Run(k, n, HopsH1GenericDiagonal{*k, d, dg});
+    if (k->geometry != HOPS_GEOMETRY_AFFINE) return Run(k, n, HopsH1Diagonal<false>{*k, d, dg});
     return Back::Teams("HopsH1Diagonal", (int)PetscMin((PetscInt)k->nteams, n), k->work ? 0 : 3 * k->P * sizeof(double),
-                       HopsH1AffineDiagonal{*k, d, dg});
+                       HopsH1Diagonal<true>{*k, d, dg});
   }
 
   static PetscErrorCode GenericSetUp(int dim, int P, int Q, size_t *nwork, int *nteams, PetscBool *own)
