@@ -123,8 +123,7 @@ static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
   PetscCall(HopsSharedHaloCreate(PetscObjectComm((PetscObject)sp), P->be, halo->sf, halo->shared, P->nc, P->type, &P->shared));
   PetscCheck(P->shared || !sp->halogiven || sp->halomode != HOPS_HALO_SHARED, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
              "-hops_halo shared: the ranks are on several hosts, there is too little memory for them to share (/dev/shm), or the "
-             "back "
-             "end %s cannot have it: use -hops_halo staged",
+             "back end %s cannot have it: use -hops_halo staged",
              P->be->name);
   if (!P->shared) P->mode = HOPS_HALO_STAGED;
   PetscFunctionReturn(PETSC_SUCCESS);

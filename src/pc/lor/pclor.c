@@ -541,8 +541,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By measurement (docs/guide/adaptive.md): in 3D the matrix of low orders is so small that two more weights
-   are a third of its entries, and of AMG's work */
+/* By measurement (docs/performance/adaptive-gpu.md): at low orders in 3D, where many rows are near hanging
+   nodes, four weights in place of two make the matrix a sixth larger, and AMG's set-up and cycle as much longer */
 PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
 {
   if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
