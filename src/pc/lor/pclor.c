@@ -541,8 +541,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By measurement (docs/performance/adaptive-gpu.md): at low orders in 3D many rows are near hanging nodes, and
-   four weights in place of two make the matrix a sixth larger, AMG's set-up and cycle as much longer */
+/* By measurement (docs/performance/adaptive-gpu.md): at low orders in 3D many rows are near hanging nodes.
+   Four weights in place of two make the matrix a sixth larger, AMG's set-up and cycle as much longer */
 PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
 {
   if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
