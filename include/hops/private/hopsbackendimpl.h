@@ -67,8 +67,10 @@ typedef struct {
   PetscErrorCode (*Times)(PetscDataType, PetscInt n, const void *x, const void *y, void *w); /* w[i] = x[i] y[i] */
   /* y = s x, y of the first type and x of the other one */
   PetscErrorCode (*Convert)(PetscDataType to, PetscInt n, PetscReal s, const void *x, void *y);
-  /* d = a d + b dinv r, x += d; d is not read where a is 0; dinv may be NULL: 1; floats */
+  /* d = a d + b dinv r, x += d; d is not read where a is 0; dinv may be NULL: 1; so may x; floats */
   PetscErrorCode (*Step)(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[]);
+  /* sum of w[i] x[i] y[i], added in doubles; w may be NULL: 1; floats */
+  PetscErrorCode (*Dot)(PetscInt n, const float w[], const float x[], const float y[], PetscReal *dot);
 } HopsVectorOps;
 
 /* What a constructor says of the kernel that it chose */

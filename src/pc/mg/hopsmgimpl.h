@@ -1,6 +1,7 @@
 /* PCHOPSMG's data: what it adds to PCMG. */
 #pragma once
 #include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopspatchfdimpl.h>
 #include <petsc/private/pcimpl.h>
 
 #define HOPS_MG_MAXORDERS 64
@@ -33,15 +34,17 @@ typedef struct {
   /* patches in the opposite order after coarse corrections; the user says so, or not */
   PetscBool    reverse, reverseset;
   PetscBool    reversed[HOPS_MG_MAXORDERS]; /* [l]: they are */
-  Vec          inverse[HOPS_MG_MAXORDERS];  /* of the diagonal, during set-up in single precision alone */
   HopsSingleMG cycle;
 } PC_HopsMG;
 
-/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l), the inverse of A[l]'s diagonal and smoothers of all
-   levels; entries 0 are not used */
-PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, Vec *inverse, PetscReal *emin, PetscReal *emax);
+/* src/pc/mg/singlebounds.c */
+PETSC_INTERN PetscErrorCode HopsSingleInvertDiagonal(HopsSpace, Mat, float dinv[]);
+PETSC_INTERN PetscErrorCode HopsSingleLargest(HopsSpace, HopsSingleMult, void *ctx, const float dinv[], float r[], float d[],
+                                              float q[], PetscReal *);
+/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels, whose intervals are
+   found; entries 0 are not used */
 PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[],
-                                               const Vec inverse[], HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);
+                                               HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);
 PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, Vec b, Vec x);
 PETSC_INTERN PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);

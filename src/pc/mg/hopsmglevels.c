@@ -11,7 +11,6 @@ PetscErrorCode PCHopsMGFreeLevels(PC_HopsMG *mg)
   PetscFunctionBegin;
   for (PetscInt l = 0; l < mg->nlevels; ++l) {
     PetscCall(MatDestroy(&mg->A[l]));
-    PetscCall(VecDestroy(&mg->inverse[l]));
     if (l) PetscCall(HopsNestedDestroy(&mg->nested[l]));
     PetscCall(HopsSpaceDestroy(&mg->space[l]));
   }

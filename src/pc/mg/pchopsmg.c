@@ -254,25 +254,22 @@ static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The intervals of the smoothers, before PCMG would let KSPCHEBYSHEV estimate them */
-static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg)
+/* Chebyshev's intervals: some before PCMG's set-up, so that KSPCHEBYSHEV estimates none, and those of the cycle
+   afterwards */
+static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg, PetscBool found)
 {
   PetscFunctionBegin;
   for (PetscInt l = 1; l < mg->nlevels; ++l) {
-    KSP       ksp[2];
-    PetscReal emin, emax;
+    KSP ksp[2];
 
-    PetscCall(VecDestroy(&mg->inverse[l])); /* of a set-up that failed */
-    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &mg->inverse[l], &emin, &emax));
     PetscCall(PCMGGetSmoother(pc, l, &ksp[0]));
     PetscCall(PCHopsMGGetUp(pc, l, &ksp[1]));
     for (PetscInt u = 0; u < 2; ++u) {
-      PetscBool chebyshev = PETSC_FALSE;
+      const HopsSmoother *s         = &mg->smoother[l][u];
+      PetscBool           chebyshev = PETSC_FALSE;
 
-      mg->smoother[l][u].emin = emin;
-      mg->smoother[l][u].emax = emax;
       if (ksp[u]) PetscCall(PetscObjectTypeCompare((PetscObject)ksp[u], KSPCHEBYSHEV, &chebyshev));
-      if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp[u], emax, emin));
+      if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp[u], found ? s->emax : 1.1, found ? s->emin : 0.1));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,8 +317,8 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
-  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->inverse, mg->smoother, coarse, &mg->cycle));
-  for (PetscInt l = 1; l < mg->nlevels; ++l) PetscCall(VecDestroy(&mg->inverse[l]));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, &mg->cycle));
+  PetscCall(PCHopsMGSetBounds(pc, mg, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,7 +366,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
     if (!finest) PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
     if (up) PetscCall(KSPSetOperators(up, finest ? (pc->useAmat ? pc->mat : pc->pmat) : mg->A[l], finest ? pc->pmat : mg->A[l]));
   }
-  if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg));
+  if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg, PETSC_FALSE));
   if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_TRUE, mine));
   PetscCall((*mg->mg.setup)(pc));
   if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_FALSE, mine));

@@ -198,114 +198,6 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
-/* The inverse of the diagonal, where the back end works. PCJACOBI would look for zeros in the process's
-   memory */
-static PetscErrorCode InvertDiagonal(HopsSpace sp, Mat A, Vec *inverse)
-{
-  PetscReal least, sum;
-
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateVec(sp, inverse));
-  PetscCall(MatGetDiagonal(A, *inverse));
-  PetscCall(VecMin(*inverse, NULL, &least));
-  PetscCall(VecNorm(*inverse, NORM_1, &sum));
-  PetscCheck((least > 0.0 && !PetscIsInfOrNanReal(sum)) || !sp->N, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
-             "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
-             "-pc_hopsmg_precision double",
-             (double)(least > 0.0 ? sum : least));
-  PetscCall(VecReciprocal(*inverse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ApplyDiagonal(PC pc, Vec x, Vec y)
-{
-  Vec inverse;
-
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &inverse));
-  PetscCall(VecPointwiseMult(y, x, inverse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Numbers without order in [-1/2, 1/2), the same of all back ends: those of a table, again and again. Its
-   length is prime, so that it falls in step with no order of unknowns */
-static PetscErrorCode SetNoise(HopsSpace sp, Vec x)
-{
-  enum {
-    length = 65521
-  };
-  const HopsMemoryOps *memory = sp->backend->memory;
-  PetscReal           *a, *table;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(length, &table));
-  for (PetscInt i = 0; i < length; ++i) {
-    uint32_t h = (uint32_t)((sp->rstart + i) % length) + 1;
-
-    for (int k = 0; k < 2; ++k) { /* every bit of h comes to depend on all others */
-      h ^= h >> 16;
-      h *= 0x85ebca6bu;
-      h ^= h >> 13;
-    }
-    table[i] = h / 4294967296.0 - 0.5;
-  }
-  PetscCall(HopsVecGetArray(sp, x, HOPS_VEC_WRITE, &a));
-  PetscCall((*memory->Copy)(NULL, a, table, PetscMin(sp->nT, length) * sizeof(PetscReal), HOPS_COPY_IN));
-  for (PetscInt n = length; n < sp->nT; n += n)
-    PetscCall((*memory->Copy)(NULL, a + n, a, PetscMin(n, sp->nT - n) * sizeof(PetscReal), HOPS_COPY_WITHIN));
-  PetscCall(HopsVecRestoreArray(sp, x, HOPS_VEC_WRITE, &a));
-  PetscCall(PetscFree(table));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
-   smoothing, [0.1, 1.1] of it. The inverse of D is the caller's */
-PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, Vec *inverse, PetscReal *emin, PetscReal *emax)
-{
-  KSP ksp;
-  PC  pc;
-  Vec b, x;
-
-  PetscFunctionBegin;
-  PetscCall(InvertDiagonal(sp, A, inverse));
-  PetscCall(VecDuplicate(*inverse, &b));
-  PetscCall(VecDuplicate(*inverse, &x));
-  PetscCall(SetNoise(sp, b));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, *inverse));
-  PetscCall(PCShellSetApply(pc, ApplyDiagonal));
-  PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, PetscMin(10, sp->N)));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPComputeExtremeSingularValues(ksp, emax, emin));
-  PetscCheck(*emax > 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
-             "The operator has no positive eigenvalue on a level: single precision needs a positive definite one, use "
-             "-pc_hopsmg_precision double");
-  *emin = 0.1 * *emax;
-  *emax *= 1.1;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Vec inverse)
-{
-  HopsSpace        sp = l->space;
-  const PetscReal *a;
-
-  PetscFunctionBegin;
-  PetscCall(HopsVecGetArrayRead(sp, inverse, &a));
-  PetscCall((*sp->backend->vector->Convert)(PETSC_FLOAT, sp->nT, 1.0, a, l->dinv));
-  PetscCall(HopsVecRestoreArrayRead(sp, inverse, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* An array of zeros where the back end works */
 static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
 {
@@ -315,8 +207,29 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const Vec inverse[],
-                                  HopsSmoother (*smoother)[2], KSP coarse, HopsSingleMG *single)
+/* What smoothing needs to know of level l's operator A: the diagonal, and for Chebyshev iteration the interval,
+   PETSc's usual one */
+static PetscErrorCode SingleSmoothers(HopsSingleLevel *l, Mat A, HopsSmoother smoother[2])
+{
+  PetscReal largest = 1.0;
+
+  PetscFunctionBegin;
+  if (!smoother[0].patch || !smoother[1].patch) {
+    PetscCall(SingleCalloc(l->space, l->space->nT, &l->dinv));
+    PetscCall(HopsSingleInvertDiagonal(l->space, A, l->dinv));
+  }
+  if (!smoother[0].richardson || !smoother[1].richardson)
+    PetscCall(HopsSingleLargest(l->space, SingleMult, l, l->dinv, l->b, l->d, l->r, &largest));
+  for (PetscInt u = 0; u < 2; ++u) {
+    smoother[u].emin = 0.1 * largest;
+    smoother[u].emax = 1.1 * largest;
+    l->smoother[u]   = smoother[u];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2],
+                                  KSP coarse, HopsSingleMG *single)
 {
   HopsSingleMG mg;
 
@@ -336,9 +249,7 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
 
     PetscCall(HopsSpaceSetUpBackend(space[k]));
     PetscCall(HopsSpaceReference(space[k]));
-    l->space       = space[k];
-    l->smoother[0] = smoother[k][0];
-    l->smoother[1] = smoother[k][1];
+    l->space = space[k];
     PetscCall(SingleCalloc(space[k], m, &l->b));
     PetscCall(SingleCalloc(space[k], m, &l->x));
     PetscCall(SingleCalloc(space[k], g, &l->xg));
@@ -353,11 +264,8 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall(MatPASetUp_Private(A[k], pa));
     PetscCall((*pa->kernel->ops->CreateSingle)(pa->kernel, &l->A));
     PetscCall(MatHopsInterpCreateSingle(P[k], &l->P));
+    PetscCall(SingleSmoothers(l, A[k], smoother[k]));
     if (l->smoother[0].patch || l->smoother[1].patch) PetscCall(SingleCalloc(space[k], m, &l->e));
-    if (!l->smoother[0].patch || !l->smoother[1].patch) {
-      PetscCall(SingleCalloc(space[k], m, &l->dinv));
-      PetscCall(SingleDiagonal(l, inverse[k]));
-    }
     if (l->smoother[0].patch) PetscCall(HopsPatchSingleCreate(l->smoother[0].patch, SingleMult, l, &l->patch[0]));
     if (l->smoother[1].patch == l->smoother[0].patch) l->patch[1] = l->patch[0];
     else if (l->smoother[1].patch) PetscCall(HopsPatchSingleCreate(l->smoother[1].patch, SingleMult, l, &l->patch[1]));

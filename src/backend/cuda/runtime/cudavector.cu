@@ -1,6 +1,7 @@
 /* CUDA back end: vectors of doubles and of floats. */
 #include "cudaimpl.h"
 #include "cudateam.cuh"
+#include <cub/block/block_reduce.cuh>
 
 static unsigned int Blocks(PetscInt n)
 {
@@ -37,8 +38,23 @@ __global__ static void Step(PetscInt n, float a, float b, const float *__restric
     const float e = b * (dinv ? dinv[i] : 1.0f) * r[i], f = a == 0 ? e : a * d[i] + e;
 
     d[i] = f;
-    x[i] += f;
+    if (x) x[i] += f;
   }
+}
+
+#define DOT_BLOCKS 1024 /* at most: their sums are added by the process, in their order */
+
+__global__ static void __launch_bounds__(256)
+  Dot(PetscInt n, const float *__restrict__ w, const float *__restrict__ x, const float *__restrict__ y, double *__restrict__ sum)
+{
+  typedef cub::BlockReduce<double, 256>   Reduce;
+  __shared__ typename Reduce::TempStorage temp;
+  double                                  s = 0;
+
+  for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < (size_t)n; i += (size_t)gridDim.x * 256)
+    s += (w ? (double)w[i] : 1.0) * x[i] * y[i];
+  s = Reduce(temp).Sum(s);
+  if (!threadIdx.x) sum[blockIdx.x] = s;
 }
 
 template <class T>
@@ -170,5 +186,24 @@ static PetscErrorCode VectorStep(PetscInt n, float a, float b, const float dinv[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsVectorOps HopsVectorCUDA = {VectorZero,    VectorPack,  VectorUnpackAdd, VectorSetEntries,
-                                      VectorCombine, VectorTimes, VectorConvert,   VectorStep};
+static PetscErrorCode VectorDot(PetscInt n, const float w[], const float x[], const float y[], PetscReal *dot)
+{
+  const unsigned int nblocks = Blocks(n) < DOT_BLOCKS ? Blocks(n) : DOT_BLOCKS;
+  double            *device, sum[DOT_BLOCKS];
+  cudaStream_t       stream;
+
+  PetscFunctionBegin;
+  *dot = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaPoolMalloc(nblocks * sizeof(double), (void **)&device));
+  Dot<<<nblocks, 256, 0, stream>>>(n, w, x, y, device);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCopy_CUDA(NULL, sum, device, nblocks * sizeof(double), HOPS_COPY_OUT));
+  PetscCall(HopsCudaPoolFree((void **)&device));
+  for (unsigned int k = 0; k < nblocks; k++) *dot += sum[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsVectorOps HopsVectorCUDA = {VectorZero,  VectorPack,    VectorUnpackAdd, VectorSetEntries, VectorCombine,
+                                      VectorTimes, VectorConvert, VectorStep,      VectorDot};

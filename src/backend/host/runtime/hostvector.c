@@ -79,10 +79,26 @@ static PetscErrorCode Step(PetscInt n, float a, float b, const float dinv[], con
     const float e = b * (dinv ? dinv[i] : 1.0f) * r[i];
 
     d[i] = a == 0.0f ? e : a * d[i] + e;
-    x[i] += d[i];
+    if (x) x[i] += d[i];
   }
   PetscCall(PetscLogFlops(5.0 * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsVectorOps HopsVectorHost = {Zero, Pack, UnpackAdd, SetEntries, Combine, Times, Convert, Step};
+static PetscErrorCode Dot(PetscInt n, const float w[], const float x[], const float y[], PetscReal *dot)
+{
+  enum {
+    lanes = 8
+  };
+  PetscReal sum[lanes] = {0.0};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i += lanes)
+    for (PetscInt j = i; j < PetscMin(i + lanes, n); ++j) sum[j - i] += (w ? w[j] : 1.0) * x[j] * y[j];
+  *dot = 0.0;
+  for (int j = 0; j < lanes; ++j) *dot += sum[j];
+  PetscCall(PetscLogFlops((w ? 3.0 : 2.0) * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsVectorOps HopsVectorHost = {Zero, Pack, UnpackAdd, SetEntries, Combine, Times, Convert, Step, Dot};

@@ -110,10 +110,26 @@ static PetscErrorCode Step(PetscInt n, float a, float b, const float dinv[], con
       const float e = b * (dinv ? dinv[i] : 1.0f) * r[i];
 
       d[i] = a == 0.0f ? e : a * d[i] + e;
-      x[i] += d[i];
+      if (x) x[i] += d[i];
     }));
   PetscCall(HopsKokkosOnHost ? PetscLogFlops(5.0 * n) : PetscLogGpuFlops(5.0 * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsVectorOps HopsVectorKokkos = {Zero, Pack, UnpackAdd, SetEntries, Combine, Times, Convert, Step};
+static PetscErrorCode Dot(PetscInt n, const float w[], const float x[], const float y[], PetscReal *dot)
+{
+  const double    flops = (w ? 3.0 : 2.0) * n;
+  double          sum   = 0;
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(Kokkos::parallel_reduce(
+    "HopsVectorDot", HopsKokkosRange(*exec, 0, n),
+    KOKKOS_LAMBDA(const PetscInt i, double &s) { s += (w ? (double)w[i] : 1.0) * x[i] * y[i]; }, sum));
+  *dot = sum;
+  PetscCall(HopsKokkosOnHost ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsVectorOps HopsVectorKokkos = {Zero, Pack, UnpackAdd, SetEntries, Combine, Times, Convert, Step, Dot};
