@@ -254,8 +254,8 @@ static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chebyshev's intervals: some before PCMG's set-up, so that KSPCHEBYSHEV estimates none, and those of the cycle
-   afterwards */
+/* Chebyshev's intervals: any before PCMG's set-up, so that KSPCHEBYSHEV estimates none, then those of the
+   cycle */
 static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg, PetscBool found)
 {
   PetscFunctionBegin;

@@ -207,8 +207,8 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What smoothing needs to know of level l's operator A: the diagonal, and for Chebyshev iteration the interval,
-   PETSc's usual one */
+/* What smoothing needs to know of level l's operator A: the diagonal, and for Chebyshev iteration PETSc's usual
+   interval */
 static PetscErrorCode SingleSmoothers(HopsSingleLevel *l, Mat A, HopsSmoother smoother[2])
 {
   PetscReal largest = 1.0;
