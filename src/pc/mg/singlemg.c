@@ -207,7 +207,7 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What smoothing needs to know of level l's operator A: the diagonal, and for Chebyshev iteration PETSc's usual
+/* What smoothing needs to know of a level's operator: the diagonal, for Chebyshev iteration PETSc's usual
    interval */
 static PetscErrorCode SingleSmoothers(HopsSingleLevel *l, Mat A, HopsSmoother smoother[2])
 {
