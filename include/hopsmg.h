@@ -19,6 +19,7 @@
 . -mg_coarse_ksp_type, -mg_coarse_pc_type ... - coarse solver (default: LU of an assembled matrix, else
   `PCLOR`)
 . -pc_hopsmg_precision <double|single> - precision of the cycle
+. -pc_hopsmg_graph <bool>              - parts of a cycle in single precision run as CUDA graphs (on)
 . -pc_hopsmg_reverse <bool>            - patches after coarse corrections in the opposite order of colors
   (default: where
                                          Richardson iteration smooths with multiplicative patches whose

@@ -62,7 +62,7 @@ static PetscErrorCode QueueSignal(HopsQueue q, uint32_t *flag, uint32_t value)
 static PetscErrorCode QueueAwait(HopsQueue q, uint32_t *flag, uint32_t value)
 {
   (void)q;
-  while ((int32_t)(__atomic_load_n(flag, __ATOMIC_ACQUIRE) - value) < 0) sched_yield();
+  while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != value) sched_yield();
   return PETSC_SUCCESS;
 }
 
@@ -220,6 +220,66 @@ static PetscErrorCode Many(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Halos that no space has: of m entries a rank, none on the second rank where there are three, every rank has
+   all entries as ghosts, its own too, owners last first; or the first rank alone has those of the others */
+static PetscErrorCode HandMade(HopsSpace sp, PetscBool onfirst)
+{
+  HopsHalo     halo;
+  HopsProlong  P;
+  PetscMPIInt  size, rank, tag, n = 0, who[8];
+  PetscInt     count[8], first[9] = {0}, m, nG;
+  PetscReal   *x, *y, *xg, wrong = 0.0;
+  PetscSFNode *ghost;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  for (PetscMPIInt r = 0; r < size; ++r) first[r + 1] = first[r] + (r == 1 && size > 2 ? 0 : 70 + r);
+  for (PetscMPIInt r = size - 1; r >= 0 && (!rank || !onfirst); --r) {
+    if (first[r + 1] == first[r] || (onfirst && !r)) continue;
+    who[n]     = r;
+    count[n++] = first[r + 1] - first[r];
+  }
+  PetscCall(HopsNeighborsCreate(n, who, count, &halo.owners));
+  nG = halo.owners.start[n];
+  PetscCall(PetscMalloc1(nG, &ghost));
+  for (PetscMPIInt k = 0, g = 0; k < n; ++k)
+    for (PetscInt i = 0; i < count[k]; ++i, ++g) {
+      halo.owners.entry[g] = nG - 1 - g;
+      ghost[nG - 1 - g]    = (PetscSFNode){who[k], i};
+    }
+  m = first[rank + 1] - first[rank];
+  n = !m ? 0 : !onfirst ? size : rank ? 1 : 0;
+  for (PetscMPIInt r = 0; r < n; ++r) {
+    who[r]   = r;
+    count[r] = m;
+  }
+  PetscCall(HopsNeighborsCreate(n, who, count, &halo.holders));
+  for (PetscInt k = 0; k < halo.holders.start[n]; ++k) halo.holders.entry[k] = k % m;
+  PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
+  PetscCall(HopsHaloFinish(PETSC_COMM_WORLD, tag, m, &halo));
+  PetscCall(HopsProlongCreate(sp, &backend, &halo, 1, PETSC_DOUBLE, NULL, &P));
+  PetscCall(HopsHaloDestroy(&halo));
+  PetscCall(PetscMalloc3(m, &x, nG, &xg, m, &y));
+  for (PetscInt t = 0; t < 3; ++t) {
+    for (PetscInt i = 0; i < m; ++i) x[i] = Value(first[rank] + i, t);
+    PetscCall(HopsProlongBegin(P, x, xg));
+    PetscCall(HopsProlongEnd(P, x, xg));
+    for (PetscInt g = 0; g < nG; ++g)
+      wrong = PetscMax(wrong, PetscAbsReal(xg[g] - Value(first[ghost[g].rank] + ghost[g].index, t)));
+    for (PetscInt i = 0; i < m; ++i) y[i] = t;
+    PetscCall(HopsProlongTransposeBegin(P, xg, y));
+    PetscCall(HopsProlongTransposeEnd(P, xg, y));
+    for (PetscInt i = 0; i < m; ++i) wrong = PetscMax(wrong, PetscAbsReal(y[i] - t - n * x[i]));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "hand-made: %s\n", wrong < 1e-12 ? "entries as expected" : "WRONG ENTRIES"));
+  PetscCall(HopsProlongDestroy(&P));
+  PetscCall(PetscFree3(x, xg, y));
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Of two communicators, ended in another order on each rank */
 static PetscErrorCode Order(void)
 {
@@ -287,6 +347,8 @@ int main(int argc, char **argv)
   PetscCall(Single(sp));
   if (queue) PetscCall(Many(sp));
   if (queue) PetscCall(Order());
+  if (queue) PetscCall(HandMade(sp, PETSC_FALSE));
+  if (queue) PetscCall(HandMade(sp, PETSC_TRUE));
   PetscCall(PetscFree4(c.row, c.start, c.col, c.value));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));

@@ -29,67 +29,6 @@ struct _HopsProlong {
   HopsHung              hung; /* HopsProlongSetHung(); NULL: none */
 };
 
-/* ----------------------------------------- the graph ----------------------------------------- */
-
-/* Of the roots of a graph, which are the owned entries, those with leaves are numbered anew: they alone are
-   packed. Nothing here is done for each root: of millions, few have leaves */
-static PetscErrorCode FindShared(PetscSF sf, HopsHalo *halo)
-{
-  HopsSFRank         nranks;
-  const PetscMPIInt *ranks;
-  const PetscInt    *offset, *root;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetLeafRanks(sf, &nranks, &ranks, &offset, &root));
-  halo->nshared = nranks ? offset[nranks] : 0;
-  PetscCall(PetscMalloc1(halo->nshared, &halo->shared));
-  PetscCall(PetscArraycpy(halo->shared, root, halo->nshared));
-  PetscCall(PetscSortRemoveDupsInt(&halo->nshared, halo->shared));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
-{
-  PetscInt           nroots, nleaves, *place, *leaf;
-  PetscMPIInt        size;
-  const PetscInt    *ilocal;
-  const PetscSFNode *iremote;
-  PetscSFNode       *remote;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sf), &size));
-  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
-  PetscCheck(!ilocal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts in order");
-  halo->nshared = 0;
-  halo->shared  = NULL;
-  if (size == 1) nroots = 0; /* nothing is shared, and there is nothing to look for */
-  else PetscCall(FindShared(sf, halo));
-  PetscCall(PetscMalloc2(nroots, &place, nleaves, &leaf));
-  for (PetscInt i = 0; i < halo->nshared; ++i) place[halo->shared[i]] = i;
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, place, leaf, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, place, leaf, MPI_REPLACE));
-  PetscCall(PetscMalloc1(nleaves, &remote));
-  for (PetscInt i = 0; i < nleaves; ++i) {
-    remote[i].rank  = iremote[i].rank;
-    remote[i].index = leaf[i];
-  }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sf), &halo->sf));
-  PetscCall(PetscSFSetGraph(halo->sf, halo->nshared, nleaves, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(halo->sf));
-  PetscCall(PetscFree2(place, leaf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsHaloDestroy(HopsHalo *halo)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFDestroy(&halo->sf));
-  PetscCall(PetscFree(halo->shared));
-  halo->nshared = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ---------------------------------------- the operator ---------------------------------------- */
 
 /* How ghosts of a device travel. Asked once: the answer is the same for all operators of a space */
@@ -110,8 +49,9 @@ static PetscErrorCode AskMode(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ranks of several hosts share no memory; then messages serve, unless the user chose */
-static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
+/* Ranks of several hosts share no memory; then messages serve, unless the user chose, or there is another way
+   to do without */
+static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, PetscBool needed, HopsProlong P)
 {
   PetscFunctionBegin;
   P->mode = HOPS_HALO_DIRECT;
@@ -120,8 +60,9 @@ static PetscErrorCode SetMode(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
   P->mode = sp->halomode;
   if (P->mode == HOPS_HALO_DIRECT && P->type == PETSC_FLOAT) P->mode = HOPS_HALO_SHARED; /* PetscSF sums no floats on a device */
   if (P->mode != HOPS_HALO_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSharedHaloCreate(PetscObjectComm((PetscObject)sp), P->be, halo->sf, halo->shared, P->nc, P->type, &P->shared));
-  PetscCheck(P->shared || !sp->halogiven || sp->halomode != HOPS_HALO_SHARED, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+  PetscCall(HopsSharedHaloCreate(PetscObjectComm((PetscObject)sp), P->be, halo, P->nc, P->type, &P->shared));
+  PetscCheck(P->shared || !needed || !sp->halogiven || sp->halomode != HOPS_HALO_SHARED, PetscObjectComm((PetscObject)sp),
+             PETSC_ERR_SUP,
              "-hops_halo shared: the ranks are on several hosts, there is too little memory for them to share (/dev/shm), or the "
              "back end %s cannot have it: use -hops_halo staged",
              P->be->name);
@@ -168,11 +109,9 @@ static PetscErrorCode CopyConstraints(const HopsConstraints *from, HopsConstrain
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const HopsHalo *halo, PetscInt nc, PetscDataType type,
-                                 const HopsConstraints *constraints, HopsProlong *prolong)
+static PetscErrorCode Create(HopsSpace sp, const HopsBackendOps *be, PetscInt nc, PetscDataType type, HopsProlong *prolong)
 {
   HopsProlong P;
-  PetscInt    nleaves;
   PetscMPIInt size;
 
   PetscFunctionBegin;
@@ -185,25 +124,56 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
   P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_REAL;
   P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
   PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  P->alone = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetHalo(HopsSpace sp, const HopsHalo *halo, HopsProlong P)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)halo->sf));
+  P->sf      = halo->sf;
+  P->nshared = halo->nshared;
+  P->nG      = halo->owners.start[halo->owners.n];
+  if (P->nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)P->nc, MPIU_REAL, &P->unit));
+    PetscCallMPI(MPI_Type_commit(&P->unit));
+  }
+  PetscCall(SetUpBuffers(sp, halo->shared, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const HopsHalo *halo, PetscInt nc, PetscDataType type,
+                                 const HopsConstraints *constraints, HopsProlong *prolong)
+{
+  HopsProlong P;
+
+  PetscFunctionBegin;
+  PetscCall(Create(sp, be, nc, type, prolong));
+  P = *prolong;
   if (constraints && constraints->n) {
     PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Rows of constraints need one component in double precision on the host: use -hops_backend host");
     PetscCall(CopyConstraints(constraints, &P->c));
   }
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
-  P->alone = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFGetGraph(halo->sf, NULL, &nleaves, NULL, NULL));
-  PetscCall(PetscObjectReference((PetscObject)halo->sf));
-  P->sf      = halo->sf;
-  P->nshared = halo->nshared;
-  P->nG      = nleaves;
-  if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_REAL, &P->unit));
-    PetscCallMPI(MPI_Type_commit(&P->unit));
+  PetscCall(SetMode(sp, halo, PETSC_TRUE, P));
+  PetscCall(SetHalo(sp, halo, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongCreateShared(HopsSpace sp, const HopsBackendOps *be, const HopsHalo *halo, PetscDataType type,
+                                       HopsProlong *prolong)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(sp, be, 1, type, prolong));
+  if (!(*prolong)->alone) PetscCall(SetMode(sp, halo, PETSC_FALSE, *prolong));
+  if ((*prolong)->shared) PetscCall(SetHalo(sp, halo, *prolong));
+  else {
+    PetscCall(PetscFree(*prolong));
+    *prolong = NULL;
   }
-  PetscCall(SetMode(sp, halo, P));
-  PetscCall(SetUpBuffers(sp, halo->shared, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +199,11 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   PetscCall(PetscFree4(P->c.row, P->c.start, P->c.col, P->c.value));
   PetscCall(PetscFree(P));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool HopsProlongCanRecord(HopsProlong P)
+{
+  return P->be->memory->RecordBegin && (P->alone || P->mode == HOPS_HALO_SHARED) ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* Its vectors have room for these entries, too */

@@ -1,25 +1,32 @@
 /*
-  Ghosts through memory that the ranks of a host share. A rank's piece has two flags, a part for its shared
-  entries and one for its ghosts. Exchanges are counted. In each a rank writes its entries and sets `sent` to
-  the count. Others wait for that, read, and set their `taken`, which is waited for before the part is written
-  again. All of it is work on devices' queues, in the same order on all ranks. A wait is for what another rank
-  queued before its own waits of that exchange: no circle of waits can come about.
+  Ghosts through memory that the ranks of a host share. A rank's piece has a part for its shared entries and
+  one for its ghosts, and before them flags, for each part one of each rank that reads it. It waits until
+  these are empty, writes the part and sets them full. Readers wait for that, read, and set their own flag
+  empty. All of it is work on devices' queues, in the same order on all ranks. A wait is for what another rank
+  queued before its own waits of that exchange: no circle of waits can come about. Flags have the same values
+  after an exchange as before, so that a device can record exchanges and repeat them.
 
   Ghosts that go back to their owner are written in the order in which the owner knows them, by rank. An entry
   that several ranks return is summed in rounds, so that in each round entries are distinct.
 */
 #include <hops/private/hopsshareimpl.h>
-#include <hops/private/hopsimpl.h>
 
 enum {
-  SENT  = 0,
-  TAKEN = 64,
-  DATA  = 128
-}; /* bytes from the piece's begin */
+  EMPTY,
+  FULL
+};
+enum {
+  BCAST,
+  REDUCE
+}; /* parts of a piece */
 
+#define FLAG ((size_t)64) /* bytes from one flag to the next */
+
+/* offsets in bytes */
 typedef struct {
   PetscInt n;
-  size_t  *piece; /* [n] where the pieces of these ranks begin */
+  size_t  *piece;        /* [n] where the pieces of these ranks begin */
+  size_t  *mine, *their; /* [n] the first part's flags of theirs in this rank's piece, of this rank's in theirs */
 } Peers;
 
 struct _HopsSharedHalo {
@@ -27,15 +34,15 @@ struct _HopsSharedHalo {
   PetscDataType         type;
   HopsSharePiece        piece;
   HopsQueue             queue;
-  size_t                mine; /* this rank's piece */
+  size_t                mine;         /* this rank's piece */
+  size_t                data, ghosts; /* from the piece's begin: the parts, after the flags; */
+  size_t                flags;        /* of one part, in bytes */
   Peers                 owners, holders;
-  uint32_t              count, bcast, reduce; /* exchanges, and which were the last of a kind */
-  PetscInt              nshared, nG, nback;   /* scalars: shared entries, ghosts, and entries that come back */
-  size_t                ghosts;               /* from the piece's begin */
-  PetscInt             *in, *lend, *back;     /* where the back end works: [nG] sources of ghosts, [nG] ghosts by owner,
-                                                 [nback] sources of entries that come back, */
-  PetscInt             *to, nrounds, *round;  /* and what of y they are added to; rounds begin at round[nrounds+1] */
-  void                 *buffer;               /* [nback] */
+  PetscInt              nshared, nG, nback;  /* scalars: shared entries, ghosts, and entries that come back */
+  PetscInt             *in, *lend, *back;    /* where the back end works: [nG] sources of ghosts, [nG] ghosts by owner,
+                                               [nback] sources of entries that come back, */
+  PetscInt             *to, nrounds, *round; /* and what of y they are added to; rounds begin at round[nrounds+1] */
+  void                 *buffer;              /* [nback] */
 };
 
 /* ----------------------------------------- set-up ----------------------------------------- */
@@ -48,38 +55,38 @@ static PetscErrorCode ToBackend(const HopsBackendOps *be, PetscInt n, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetPeers(const HopsSharePiece *piece, HopsSFRank n, const PetscMPIInt ranks[], Peers *p)
+static PetscErrorCode SetPeers(HopsSharedHalo h, PetscMPIInt rank, const HopsNeighbors *neighbors, Peers *p)
 {
   PetscFunctionBegin;
-  p->n = n;
-  PetscCall(PetscMalloc1(n, &p->piece));
-  for (HopsSFRank i = 0; i < n; ++i) p->piece[i] = piece->first[ranks[i]];
+  p->n = neighbors->n;
+  PetscCall(PetscMalloc3(p->n, &p->piece, p->n, &p->mine, p->n, &p->their));
+  for (PetscInt i = 0; i < p->n; ++i) {
+    p->piece[i] = h->piece.first[neighbors->rank[i]];
+    p->mine[i]  = h->mine + neighbors->rank[i] * FLAG;
+    p->their[i] = p->piece[i] + rank * FLAG;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sources of ghosts, and ghosts by owner; from[owner]: where, in scalars, what goes to it begins */
-static PetscErrorCode SetGhosts(HopsSharedHalo h, PetscSF sf, PetscInt nc, size_t size, int64_t from[])
+static PetscErrorCode SetGhosts(HopsSharedHalo h, const HopsHalo *halo, PetscInt nc, size_t size, int64_t from[])
 {
-  HopsSFRank         n;
-  const PetscMPIInt *ranks;
-  const PetscInt    *offset, *mine, *remote;
-  PetscInt          *in, *lend;
+  const HopsNeighbors *owners = &halo->owners;
+  PetscInt            *in, *lend;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFGetRootRanks(sf, &n, &ranks, &offset, &mine, &remote));
-  PetscCall(SetPeers(&h->piece, n, ranks, &h->owners));
   PetscCall(PetscMalloc2(h->nG, &in, h->nG, &lend));
-  for (HopsSFRank i = 0; i < n; ++i) {
-    const PetscInt begin = (PetscInt)((h->owners.piece[i] + DATA) / size);
+  for (PetscInt i = 0; i < owners->n; ++i) {
+    const PetscInt begin = (PetscInt)((h->owners.piece[i] + h->data) / size);
 
-    for (PetscInt j = offset[i]; j < offset[i + 1]; ++j)
+    for (PetscInt j = owners->start[i]; j < owners->start[i + 1]; ++j)
       for (PetscInt c = 0; c < nc; ++c) {
-        const PetscInt ghost = (mine ? mine[j] : j) * nc + c;
+        const PetscInt ghost = owners->entry[j] * nc + c;
 
-        in[ghost]        = begin + remote[j] * nc + c;
+        in[ghost]        = begin + halo->place[j] * nc + c;
         lend[j * nc + c] = ghost;
       }
-    from[ranks[i]] = (int64_t)((h->mine + h->ghosts) / size) + offset[i] * nc;
+    from[owners->rank[i]] = (int64_t)((h->mine + h->ghosts) / size) + owners->start[i] * nc;
   }
   PetscCall(ToBackend(h->be, h->nG, in, &h->in));
   PetscCall(ToBackend(h->be, h->nG, lend, &h->lend));
@@ -88,18 +95,13 @@ static PetscErrorCode SetGhosts(HopsSharedHalo h, PetscSF sf, PetscInt nc, size_
 }
 
 /* Entries that come back, in rounds; from[rank]: where in the memory those of a rank begin */
-static PetscErrorCode SetBack(HopsSharedHalo h, PetscSF sf, PetscInt nroots, const PetscInt shared[], PetscInt nc,
-                              const int64_t from[])
+static PetscErrorCode SetBack(HopsSharedHalo h, const HopsHalo *halo, PetscInt nc, const int64_t from[])
 {
-  HopsSFRank         n;
-  const PetscMPIInt *ranks;
-  const PetscInt    *offset, *root;
-  PetscInt          *times, *at, *back, *to, nleaves;
+  const HopsNeighbors *holders = &halo->holders;
+  const PetscInt      *root = holders->entry, nleaves = holders->start[holders->n], nroots = halo->nshared;
+  PetscInt            *times, *at, *back, *to;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFGetLeafRanks(sf, &n, &ranks, &offset, &root));
-  PetscCall(SetPeers(&h->piece, n, ranks, &h->holders));
-  nleaves  = n ? offset[n] : 0;
   h->nback = nleaves * nc;
   PetscCall(PetscCalloc1(nroots, &times));
   for (PetscInt j = 0; j < nleaves; ++j) {
@@ -115,13 +117,13 @@ static PetscErrorCode SetBack(HopsSharedHalo h, PetscSF sf, PetscInt nroots, con
     h->round[r + 1] += h->round[r];
   }
   PetscCall(PetscArrayzero(times, nroots));
-  for (HopsSFRank i = 0; i < n; ++i)
-    for (PetscInt j = offset[i]; j < offset[i + 1]; ++j) {
+  for (PetscInt i = 0; i < holders->n; ++i)
+    for (PetscInt j = holders->start[i]; j < holders->start[i + 1]; ++j) {
       PetscInt *k = at + times[root[j]]++;
 
       for (PetscInt c = 0; c < nc; ++c, ++*k) {
-        back[*k] = (PetscInt)from[ranks[i]] + (j - offset[i]) * nc + c;
-        to[*k]   = shared[root[j]] * nc + c;
+        back[*k] = (PetscInt)from[holders->rank[i]] + (j - holders->start[i]) * nc + c;
+        to[*k]   = halo->shared[root[j]] * nc + c;
       }
     }
   PetscCall(ToBackend(h->be, h->nback, back, &h->back));
@@ -131,14 +133,13 @@ static PetscErrorCode SetBack(HopsSharedHalo h, PetscSF sf, PetscInt nroots, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSharedHaloCreate(MPI_Comm comm, const HopsBackendOps *be, PetscSF sf, const PetscInt shared[], PetscInt nc,
+PetscErrorCode HopsSharedHaloCreate(MPI_Comm comm, const HopsBackendOps *be, const HopsHalo *entries, PetscInt nc,
                                     PetscDataType type, HopsSharedHalo *halo)
 {
   const size_t   size = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
   HopsSharedHalo h;
   HopsShare      share;
   PetscMPIInt    rank, nranks;
-  PetscInt       nroots, nG;
   int64_t       *start, *from;
 
   PetscFunctionBegin;
@@ -147,24 +148,27 @@ PetscErrorCode HopsSharedHaloCreate(MPI_Comm comm, const HopsBackendOps *be, Pet
   if (!share) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &nranks));
-  PetscCall(PetscSFGetGraph(sf, &nroots, &nG, NULL, NULL));
   PetscCall(PetscNew(&h));
   h->be      = be;
   h->type    = type;
-  h->nshared = nroots * nc;
-  h->nG      = nG * nc;
-  h->ghosts  = DATA + (h->nshared * size + HOPS_SHARE_ALIGN - 1) / HOPS_SHARE_ALIGN * HOPS_SHARE_ALIGN;
+  h->nshared = entries->nshared * nc;
+  h->nG      = entries->owners.start[entries->owners.n] * nc;
+  h->flags   = nranks * FLAG;
+  h->data    = 2 * h->flags; /* a multiple of HOPS_SHARE_ALIGN */
+  h->ghosts  = h->data + (h->nshared * size + HOPS_SHARE_ALIGN - 1) / HOPS_SHARE_ALIGN * HOPS_SHARE_ALIGN;
   PetscCall(HopsShareAlloc(share, h->ghosts + h->nG * size, &h->piece));
   if (!h->piece.share) {
     PetscCall(PetscFree(h));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   h->mine = h->piece.first[rank];
-  PetscCall(PetscMemzero(h->piece.host + h->mine, DATA));
+  PetscCall(PetscMemzero(h->piece.host + h->mine, h->data));
+  PetscCall(SetPeers(h, rank, &entries->owners, &h->owners));
+  PetscCall(SetPeers(h, rank, &entries->holders, &h->holders));
   PetscCall(PetscCalloc2(nranks, &start, nranks, &from));
-  PetscCall(SetGhosts(h, sf, nc, size, start));
-  PetscCallMPI(MPI_Alltoall(start, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm)); /* flags are zero from here on */
-  PetscCall(SetBack(h, sf, nroots, shared, nc, from));
+  PetscCall(SetGhosts(h, entries, nc, size, start));
+  PetscCallMPI(MPI_Alltoall(start, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm)); /* flags are empty from here on */
+  PetscCall(SetBack(h, entries, nc, from));
   PetscCall(PetscFree2(start, from));
   PetscCall((*be->memory->Malloc)(h->nback * size, &h->buffer));
   PetscCall((*be->memory->QueueCreate)(&h->queue));
@@ -179,7 +183,9 @@ PetscErrorCode HopsSharedHaloDestroy(HopsSharedHalo *halo)
   PetscFunctionBegin;
   *halo = NULL;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*h->be->memory->QueueDestroy)(&h->queue)); /* which waits: others may still read, but nothing here does */
+  /* recorded exchanges are not the queue's. Others may still read and set their flags, nothing here does */
+  PetscCall((*h->be->memory->QueueFinish)(NULL));
+  PetscCall((*h->be->memory->QueueDestroy)(&h->queue));
   PetscCall(HopsShareFree(&h->piece));
   PetscCall((*h->be->memory->Free)((void **)&h->in));
   PetscCall((*h->be->memory->Free)((void **)&h->lend));
@@ -187,27 +193,27 @@ PetscErrorCode HopsSharedHaloDestroy(HopsSharedHalo *halo)
   PetscCall((*h->be->memory->Free)((void **)&h->to));
   PetscCall((*h->be->memory->Free)(&h->buffer));
   PetscCall(PetscFree(h->round));
-  PetscCall(PetscFree(h->owners.piece));
-  PetscCall(PetscFree(h->holders.piece));
+  PetscCall(PetscFree3(h->owners.piece, h->owners.mine, h->owners.their));
+  PetscCall(PetscFree3(h->holders.piece, h->holders.mine, h->holders.their));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* --------------------------------------- exchanges --------------------------------------- */
 
-static PetscErrorCode Await(HopsSharedHalo h, const Peers *p, int flag, uint32_t count)
+static PetscErrorCode Await(HopsSharedHalo h, PetscInt n, const size_t flag[], int part, uint32_t value)
 {
   PetscFunctionBegin;
-  if (count)
-    for (PetscInt i = 0; i < p->n; ++i)
-      PetscCall((*h->be->memory->QueueAwait)(h->queue, (uint32_t *)(h->piece.device + p->piece[i] + flag), count));
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCall((*h->be->memory->QueueAwait)(h->queue, (uint32_t *)(h->piece.device + flag[i] + part * h->flags), value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Signal(HopsSharedHalo h, int flag)
+static PetscErrorCode Signal(HopsSharedHalo h, PetscInt n, const size_t flag[], int part, uint32_t value)
 {
   PetscFunctionBegin;
-  PetscCall((*h->be->memory->QueueSignal)(h->queue, (uint32_t *)(h->piece.device + h->mine + flag), h->count));
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCall((*h->be->memory->QueueSignal)(h->queue, (uint32_t *)(h->piece.device + flag[i] + part * h->flags), value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,19 +221,18 @@ PetscErrorCode HopsSharedHaloBcastBegin(HopsSharedHalo h, const PetscInt idx[], 
 {
   PetscFunctionBegin;
   PetscCall((*h->be->memory->QueueFork)(h->queue));
-  PetscCall(Await(h, &h->holders, TAKEN, h->bcast));
-  h->bcast = ++h->count;
-  PetscCall((*h->be->vector->Pack)(h->queue, h->type, h->nshared, idx, x, h->piece.device + h->mine + DATA));
-  PetscCall(Signal(h, SENT));
+  PetscCall(Await(h, h->holders.n, h->holders.mine, BCAST, EMPTY));
+  PetscCall((*h->be->vector->Pack)(h->queue, h->type, h->nshared, idx, x, h->piece.device + h->mine + h->data));
+  PetscCall(Signal(h, h->holders.n, h->holders.mine, BCAST, FULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsSharedHaloBcastEnd(HopsSharedHalo h, void *xg)
 {
   PetscFunctionBegin;
-  PetscCall(Await(h, &h->owners, SENT, h->count));
+  PetscCall(Await(h, h->owners.n, h->owners.their, BCAST, FULL));
   PetscCall((*h->be->vector->Pack)(h->queue, h->type, h->nG, h->in, h->piece.device, xg));
-  PetscCall(Signal(h, TAKEN));
+  PetscCall(Signal(h, h->owners.n, h->owners.their, BCAST, EMPTY));
   PetscCall((*h->be->memory->QueueJoin)(h->queue));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,10 +241,9 @@ PetscErrorCode HopsSharedHaloReduceBegin(HopsSharedHalo h, const void *yg)
 {
   PetscFunctionBegin;
   PetscCall((*h->be->memory->QueueFork)(h->queue));
-  PetscCall(Await(h, &h->owners, TAKEN, h->reduce));
-  h->reduce = ++h->count;
+  PetscCall(Await(h, h->owners.n, h->owners.mine, REDUCE, EMPTY));
   PetscCall((*h->be->vector->Pack)(h->queue, h->type, h->nG, h->lend, yg, h->piece.device + h->mine + h->ghosts));
-  PetscCall(Signal(h, SENT));
+  PetscCall(Signal(h, h->owners.n, h->owners.mine, REDUCE, FULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,9 +252,9 @@ PetscErrorCode HopsSharedHaloReduceEnd(HopsSharedHalo h, void *y)
   const size_t size = h->type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscReal);
 
   PetscFunctionBegin;
-  PetscCall(Await(h, &h->holders, SENT, h->count));
+  PetscCall(Await(h, h->holders.n, h->holders.their, REDUCE, FULL));
   PetscCall((*h->be->vector->Pack)(h->queue, h->type, h->nback, h->back, h->piece.device, h->buffer));
-  PetscCall(Signal(h, TAKEN));
+  PetscCall(Signal(h, h->holders.n, h->holders.their, REDUCE, EMPTY));
   PetscCall((*h->be->memory->QueueJoin)(h->queue));
   for (PetscInt r = 0; r < h->nrounds; ++r)
     PetscCall((*h->be->vector->UnpackAdd)(h->type, h->round[r + 1] - h->round[r], h->to + h->round[r],

@@ -2,11 +2,11 @@
   Memory that the ranks of one host share, and that their devices read and write.
 
   It is POSIX's, not MPI's windows: without room Open MPI returns on one rank and waits on the others, and
-  its windows end by a barrier. It is mapped seldom, since page-locking takes milliseconds: pieces of a
-  few windows are handed out, by an allocator on each rank for its own part. A piece may serve again once no
-  rank reads it. So every piece has a number, the same on all ranks. A rank that frees it says so in the next
-  HopsShareAlloc(), and the number is free when all have. Nothing waits where pieces and windows are freed:
-  ranks may do that at different times.
+  its windows end by a barrier. It is mapped seldom, since page-locking takes milliseconds: pieces of a few
+  windows are handed out, by an allocator on each rank for its own part. A piece may serve again once no rank
+  reads or marks it. So every piece has a number, the same on all ranks. A rank that frees it says so in the
+  next HopsShareAlloc(), and the number is free when all have. Nothing waits where pieces and windows are
+  freed: ranks may do that at different times.
 */
 #include <hops/private/hopsshareimpl.h>
 #include <hops/private/hopsimpl.h>

@@ -22,7 +22,8 @@ typedef struct _HopsArraysOps  HopsArraysOps; /* hopsarraysimpl.h */
 
 /* ------------------------------------ memory and order of work ------------------------------------ */
 
-typedef struct _HopsQueue *HopsQueue; /* work beside the back end's other work */
+typedef struct _HopsQueue  *HopsQueue;  /* work beside the back end's other work */
+typedef struct _HopsRecord *HopsRecord; /* work to be done again and again */
 typedef enum {
   HOPS_COPY_IN,    /* from the process's memory, which may change when the call returns if there is no queue */
   HOPS_COPY_OUT,   /* to the process's memory: complete on return if there is no queue */
@@ -48,10 +49,17 @@ typedef struct {
      is where it sees n bytes of the process's memory, NULL if its device cannot have them */
   PetscErrorCode (*Share)(void *host, size_t n, void **p);
   PetscErrorCode (*Unshare)(void *host);
-  /* *flag = value once others see the queue's work so far; what follows on the queue waits until *flag has
-     come to this value or passed it */
+  /* *flag = value once others see the queue's work so far; what follows on the queue waits until *flag is
+     value */
   PetscErrorCode (*QueueSignal)(HopsQueue, uint32_t *flag, uint32_t value);
   PetscErrorCode (*QueueAwait)(HopsQueue, uint32_t *flag, uint32_t value);
+  /* All four are NULL where a back end cannot record. Its work between RecordBegin() and RecordEnd() is not
+     done but recorded, for RecordRun() to do with the same arguments. It may not take memory, and nothing may
+     wait for it */
+  PetscErrorCode (*RecordBegin)(void);
+  PetscErrorCode (*RecordEnd)(HopsRecord *);
+  PetscErrorCode (*RecordRun)(HopsRecord);
+  PetscErrorCode (*RecordDestroy)(HopsRecord *);
 } HopsMemoryOps;
 
 typedef struct {

@@ -8,9 +8,18 @@
   is nc scalars.
 */
 typedef struct {
-  PetscSF   sf;      /* roots: shared[]; leaves: the ghosts in order */
-  PetscInt  nshared; /* owned entries that other ranks hold as ghosts, ascending */
-  PetscInt *shared;
+  PetscMPIInt  n;
+  PetscMPIInt *rank;  /* [n]; of a graph's halo they ascend */
+  PetscInt    *start; /* [n+1] */
+  PetscInt    *entry; /* [start[n]] those of rank[k] from start[k] on */
+} HopsNeighbors;
+typedef struct {
+  PetscInt      nshared; /* owned entries that other ranks hold as ghosts, ascending */
+  PetscInt     *shared;
+  HopsNeighbors owners;  /* entry: ghosts, in the order in which their owner knows them, */
+  PetscInt     *place;   /* and where they are among the owner's shared entries */
+  HopsNeighbors holders; /* entry: places in shared[] of what each of them holds */
+  PetscSF       sf;      /* roots: shared[]; leaves: the ghosts in order. It is set up when it is first used */
 } HopsHalo;
 typedef enum {
   HOPS_HALO_STAGED, /* page-locked memory and messages */
@@ -221,14 +230,26 @@ PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, c
                                                     const int elist[]);
 /* src/space/arrays/arrayessential.c: a space from arrays with essential unknowns, ess[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace, const PetscBool ess[], HopsSpace *);
-/* that of a graph whose roots are all owned entries and whose leaves are the ghosts */
+/* src/space/halo.c: that of a graph whose roots are all owned entries and whose leaves are the ghosts, which
+   need not be set up */
 PETSC_INTERN PetscErrorCode HopsHaloCreate(PetscSF, HopsHalo *);
+/* the rest of a halo that has its owners, and holders with the nT owned entries that they hold as entry[] */
+PETSC_INTERN PetscErrorCode HopsHaloFinish(MPI_Comm, PetscMPIInt tag, PetscInt nT, HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
+/* n neighbours with room for start[n] entries */
+PETSC_INTERN PetscErrorCode HopsNeighborsCreate(PetscMPIInt n, const PetscMPIInt rank[], const PetscInt count[], HopsNeighbors *);
+/* a message to each of some neighbours, from each of others: out[tostart[k]..], in[fromstart[k]..] in units
+   of `size` bytes */
+PETSC_INTERN PetscErrorCode HopsNeighborsSend(MPI_Comm, PetscMPIInt tag, const HopsNeighbors *to, const PetscInt tostart[],
+                                              const HopsNeighbors *from, const PetscInt fromstart[], MPI_Datatype, size_t size,
+                                              const void *out, void *in);
 /* on pointers of a back end; entries are PETSC_DOUBLE (PetscReal) or PETSC_FLOAT, and these of one
    component; constraints may be NULL */
 PETSC_INTERN PetscErrorCode HopsProlongCreate(HopsSpace, const HopsBackendOps *, const HopsHalo *, PetscInt nc, PetscDataType,
                                               const HopsConstraints *, HopsProlong *);
 PETSC_INTERN PetscErrorCode HopsProlongDestroy(HopsProlong *);
+/* may its exchanges be recorded, see HopsMemoryOps? */
+PETSC_INTERN PetscBool HopsProlongCanRecord(HopsProlong);
 /* it makes these entries of cells after the ghosts, for which xg and yg have room */
 PETSC_INTERN void HopsProlongSetHung(HopsProlong, HopsHung);
 /* xg = P x. Begin packs and sends, End delivers; in between the caller works on interior cells */

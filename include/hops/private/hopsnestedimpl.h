@@ -135,5 +135,6 @@ typedef struct _HopsInterpMap *HopsInterpMap;
 PETSC_INTERN PetscErrorCode    MatHopsInterpCreateSingle(Mat, HopsInterpMap *);
 PETSC_INTERN PetscErrorCode    HopsInterpMapApply(HopsInterpMap, const void *x, PetscBool add, void *y);
 PETSC_INTERN PetscErrorCode    HopsInterpMapApplyTranspose(HopsInterpMap, const void *y, PetscBool add, void *x);
+PETSC_INTERN PetscBool         HopsInterpMapCanRecord(HopsInterpMap); /* see HopsMemoryOps */
 PETSC_INTERN PetscErrorCode    HopsInterpMapDestroy(HopsInterpMap *);
 PETSC_INTERN PetscErrorCode    PCCreate_HopsMG(PC);

@@ -1,6 +1,6 @@
 /* Memory that the ranks of one host share and their devices reach: src/sys/hostshare.c. */
 #pragma once
-#include <hops/private/hopsbackendimpl.h>
+#include <hops/private/hopsimpl.h>
 
 typedef struct _HopsShare *HopsShare;
 
@@ -26,12 +26,15 @@ PETSC_INTERN PetscErrorCode HopsShareFree(HopsSharePiece *);
 /* src/space/prolongshared.c: ghosts through such memory. Devices write it, read it and wait for one another,
    the processes wait for nothing */
 typedef struct _HopsSharedHalo *HopsSharedHalo;
-/* Of a halo's graph and shared entries, of nc components. NULL where there is no such memory. Collective */
-PETSC_INTERN PetscErrorCode HopsSharedHaloCreate(MPI_Comm, const HopsBackendOps *, PetscSF, const PetscInt shared[], PetscInt nc,
-                                                 PetscDataType, HopsSharedHalo *);
+/* Of entries of nc components. NULL where there is no such memory. Collective */
+PETSC_INTERN PetscErrorCode HopsSharedHaloCreate(MPI_Comm, const HopsBackendOps *, const HopsHalo *, PetscInt nc, PetscDataType,
+                                                 HopsSharedHalo *);
 PETSC_INTERN PetscErrorCode HopsSharedHaloDestroy(HopsSharedHalo *);
 /* Shared entries of x to ghosts; ghosts added to shared entries of y */
 PETSC_INTERN PetscErrorCode HopsSharedHaloBcastBegin(HopsSharedHalo, const PetscInt idx[], const void *x);
 PETSC_INTERN PetscErrorCode HopsSharedHaloBcastEnd(HopsSharedHalo, void *xg);
 PETSC_INTERN PetscErrorCode HopsSharedHaloReduceBegin(HopsSharedHalo, const void *yg);
 PETSC_INTERN PetscErrorCode HopsSharedHaloReduceEnd(HopsSharedHalo, void *y);
+/* src/space/prolong.c: a HopsProlong that is of this kind, or NULL */
+PETSC_INTERN PetscErrorCode HopsProlongCreateShared(HopsSpace, const HopsBackendOps *, const HopsHalo *, PetscDataType,
+                                                    HopsProlong *);

@@ -158,13 +158,17 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #define HopsGPUAwareMPI() PETSC_FALSE
 #endif
 
-/* the stream on which PETSc's own device vectors work */
+/* the stream on which PETSc's own device vectors work; that of the back end, which may record */
 #if defined(PETSC_HAVE_CUDA)
   #if PETSC_VERSION_GE(3, 20, 0)
-    #define HopsGetCUDAStream(stream) PetscGetCurrentCUDAStream(stream)
+    #define HopsPetscCUDAStream(stream) PetscGetCurrentCUDAStream(stream)
   #else
-    #define HopsGetCUDAStream(stream) (*(stream) = PetscDefaultCudaStream, PETSC_SUCCESS)
+    #define HopsPetscCUDAStream(stream) (*(stream) = PetscDefaultCudaStream, PETSC_SUCCESS)
   #endif
+struct CUstream_st;
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsGetCUDAStream(struct CUstream_st **);
+EXTERN_C_END
 #endif
 
 /* what only builds with CUDA have: a table of functions, else NULL; matrices on a device (nothing reaches

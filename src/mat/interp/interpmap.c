@@ -47,6 +47,11 @@ PetscErrorCode HopsInterpMapApplyTranspose(HopsInterpMap m, const void *y, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscBool HopsInterpMapCanRecord(HopsInterpMap m)
+{
+  return HopsProlongCanRecord(m->P ? m->P : m->source->P);
+}
+
 PetscErrorCode HopsInterpMapReset(HopsInterpMap m)
 {
   PetscFunctionBegin;

@@ -30,7 +30,8 @@ typedef struct {
   HopsNested          nested[HOPS_MG_MAXORDERS];      /* [l]: how level l lies in level l-1 */
   Mat                 A[HOPS_MG_MAXORDERS];           /* operators below the finest level */
   HopsSmoother        smoother[HOPS_MG_MAXORDERS][2]; /* of the cycle in single precision: before and after coarse corrections */
-  PetscBool           single;                         /* the cycle runs in single precision */
+  PetscBool           single;                         /* the cycle runs in single precision, */
+  PetscBool           graph;                          /* its parts as CUDA graphs */
   /* patches in the opposite order after coarse corrections; the user says so, or not */
   PetscBool    reverse, reverseset;
   PetscBool    reversed[HOPS_MG_MAXORDERS]; /* [l]: they are */
@@ -42,9 +43,9 @@ PETSC_INTERN PetscErrorCode HopsSingleInvertDiagonal(HopsSpace, Mat, float dinv[
 PETSC_INTERN PetscErrorCode HopsSingleLargest(HopsSpace, HopsSingleMult, void *ctx, const float dinv[], float r[], float d[],
                                               float q[], PetscReal *);
 /* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels, whose intervals are
-   found; entries 0 are not used */
+   found; entries 0 are not used. graph: record parts of cycles where that can be */
 PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[],
-                                               HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);
+                                               HopsSmoother (*)[2], KSP coarse, PetscBool graph, HopsSingleMG *);
 PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, Vec b, Vec x);
 PETSC_INTERN PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);

@@ -11,7 +11,10 @@ const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHops
 static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
 static const char *const PCHopsMGPrecisions[]   = {"double", "single"};
 
-#define HOPS_MG_SMALL 5000 /* an assembled matrix of so many unknowns is factored in no time */
+/* An assembled matrix of so many unknowns is factored in no time. With a device the process solves, between
+   copies: 1.8 ms for 4913 unknowns, where PCLOR's cycle takes 0.2 */
+#define HOPS_MG_SMALL        5000
+#define HOPS_MG_SMALL_DEVICE 200
 
 PetscErrorCode PCHopsMGGet(PC pc, PC_HopsMG **mg)
 {
@@ -143,12 +146,12 @@ static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
 /* The coarsest operator: assembled for a direct solver, or as it is */
 static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
 {
-  const PetscBool assemble =
-    mg->coarsemat == 1 || (mg->coarsemat == 0 && mg->space[0]->N <= HOPS_MG_SMALL) ? PETSC_TRUE : PETSC_FALSE;
-  KSP          ksp;
-  PC           coarse;
-  Mat          B = mg->A[0];
-  MatNullSpace constants;
+  const PetscInt  small    = mg->space[0]->backend->host ? HOPS_MG_SMALL : HOPS_MG_SMALL_DEVICE;
+  const PetscBool assemble = mg->coarsemat == 1 || (mg->coarsemat == 0 && mg->space[0]->N <= small) ? PETSC_TRUE : PETSC_FALSE;
+  KSP             ksp;
+  PC              coarse;
+  Mat             B = mg->A[0];
+  MatNullSpace    constants;
 
   PetscFunctionBegin;
   PetscCall(PCMGGetCoarseSolve(pc, &ksp));
@@ -317,7 +320,7 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
-  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, &mg->cycle));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, mg->graph, &mg->cycle));
   PetscCall(PCHopsMGSetBounds(pc, mg, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -382,7 +385,7 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
   PetscInt            n, orders[HOPS_MG_MAXORDERS] = {0}, norders = HOPS_MG_MAXORDERS, precision, coarsemat;
-  PetscBool           set, reverse = PETSC_FALSE;
+  PetscBool           set, reverse = PETSC_FALSE, graph = PETSC_TRUE;
   const char         *prefix;
 
   PetscFunctionBegin;
@@ -407,6 +410,10 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2,
                               PCHopsMGPrecisions[precision], &precision, &set));
   if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscOptionsBool("-pc_hopsmg_graph", "Parts of a cycle in single precision as CUDA graphs", "PCHOPSMG", mg->graph,
+                             &graph, &set));
+  if (set && graph != mg->graph) pc->setupcalled = 0;
+  if (set) mg->graph = graph;
   PetscCall(PetscOptionsBool("-pc_hopsmg_reverse",
                              "Patches after coarse corrections in the opposite order of colors (unset: where Richardson iteration "
                              "smooths with multiplicative ones)",
@@ -604,6 +611,7 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscCall(PCSetType(pc, PCMG));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCHOPSMG));
   PetscCall(PetscNew(&mg));
+  mg->graph = PETSC_TRUE;
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &c));
   PetscCall(PetscContainerSetPointer(c, mg));
   PetscCall(HopsContainerSetDestroy(c, PCHopsMGFree));

@@ -6,6 +6,13 @@
 #include "hopsmgimpl.h"
 #include <hops/private/hopspatchfdimpl.h>
 
+enum {
+  DOWN,      /* from a level's b and x */
+  DOWN_ZERO, /* from its b and zero */
+  UP,
+  PARTS
+}; /* of a V-cycle, before the coarsest level's solution and after it */
+
 typedef struct {
   HopsSpace       space;
   HopsOperator    A;
@@ -18,11 +25,15 @@ typedef struct {
   float          *e;             /* [nT] with patches */
   float          *xg, *yg;       /* HopsSpaceNumOthers(): ghosts, constrained entries, which are zero, and others */
   float          *ess;           /* [ness] scratch */
+  PetscBool       ran[PARTS];    /* of cycles from this level */
+  HopsRecord      record[PARTS];
+  PetscLogDouble  flops[PARTS];
 } HopsSingleLevel;
 
 struct _HopsSingleMG {
   PetscInt         n;
-  HopsSingleLevel *level; /* coarsest first */
+  HopsSingleLevel *level;  /* coarsest first */
+  PetscBool        repeat; /* parts of cycles are recorded */
   KSP              coarse;
   Vec              cb, cx;
 };
@@ -132,23 +143,75 @@ static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SingleDown(HopsSingleMG mg, PetscInt k, PetscBool zero)
+{
+  PetscFunctionBegin;
+  for (PetscInt j = k; j > 0; --j) {
+    HopsSingleLevel *l = mg->level + j;
+
+    PetscCall(SingleSmooth(l, 0, j < k ? PETSC_TRUE : zero));
+    PetscCall(SingleMult(l, l->x, l->r));
+    PetscCall((*l->space->backend->vector->Combine)(PETSC_FLOAT, l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
+    PetscCall(HopsInterpMapApplyTranspose(l->P, l->r, PETSC_FALSE, (l - 1)->b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SingleUp(HopsSingleMG mg, PetscInt k)
+{
+  PetscFunctionBegin;
+  for (PetscInt j = 1; j <= k; ++j) {
+    HopsSingleLevel *l = mg->level + j;
+
+    PetscCall(HopsInterpMapApply(l->P, (l - 1)->x, PETSC_TRUE, l->x));
+    PetscCall(SingleSmooth(l, 1, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SingleRunPart(HopsSingleMG mg, PetscInt k, int part)
+{
+  PetscFunctionBegin;
+  if (part == UP) PetscCall(SingleUp(mg, k));
+  else PetscCall(SingleDown(mg, k, part == DOWN_ZERO ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Parts are recorded when they are needed a second time: few unknowns take less time than their kernels'
+   launches one by one, and exchanges between devices are dozens of them */
+static PetscErrorCode SinglePart(HopsSingleMG mg, PetscInt k, int part)
+{
+  HopsSingleLevel     *l      = mg->level + k;
+  const HopsMemoryOps *memory = l->space->backend->memory;
+  PetscErrorCode       err;
+  PetscLogDouble       before, after;
+
+  PetscFunctionBegin;
+  if (!mg->repeat || !l->ran[part]) {
+    PetscCall(SingleRunPart(mg, k, part));
+    l->ran[part] = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!l->record[part]) {
+    PetscCall(PetscGetFlops(&before));
+    PetscCall((*memory->RecordBegin)());
+    err = SingleRunPart(mg, k, part); /* the record is ended in any case */
+    PetscCall((*memory->RecordEnd)(&l->record[part]));
+    PetscCall(err);
+    PetscCall(PetscGetFlops(&after));
+    l->flops[part] = after - before;
+  } else PetscCall(PetscLogGpuFlops(l->flops[part]));
+  PetscCall((*memory->RecordRun)(l->record[part]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One V-cycle for level k's b, from zero or from its x */
 static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool zero)
 {
-  HopsSingleLevel *l = mg->level + k;
-
   PetscFunctionBegin;
-  if (k == 0) {
-    PetscCall(SingleCoarseSolve(mg, pc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(SingleSmooth(l, 0, zero));
-  PetscCall(SingleMult(l, l->x, l->r));
-  PetscCall((*l->space->backend->vector->Combine)(PETSC_FLOAT, l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
-  PetscCall(HopsInterpMapApplyTranspose(l->P, l->r, PETSC_FALSE, (l - 1)->b));
-  PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
-  PetscCall(HopsInterpMapApply(l->P, (l - 1)->x, PETSC_TRUE, l->x));
-  PetscCall(SingleSmooth(l, 1, PETSC_FALSE));
+  if (k) PetscCall(SinglePart(mg, k, zero ? DOWN_ZERO : DOWN));
+  PetscCall(SingleCoarseSolve(mg, pc));
+  if (k) PetscCall(SinglePart(mg, k, UP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,8 +291,20 @@ static PetscErrorCode SingleSmoothers(HopsSingleLevel *l, Mat A, HopsSmoother sm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Patches' events and orders of colors are the process's work */
+static PetscBool SingleCanRepeat(HopsSingleMG mg)
+{
+  for (PetscInt k = 0; k < mg->n; ++k) {
+    const HopsSingleLevel *l = mg->level + k;
+
+    if (!HopsProlongCanRecord(l->prolong) || l->patch[0] || l->patch[1]) return PETSC_FALSE;
+    if (l->P && !HopsInterpMapCanRecord(l->P)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2],
-                                  KSP coarse, HopsSingleMG *single)
+                                  KSP coarse, PetscBool graph, HopsSingleMG *single)
 {
   HopsSingleMG mg;
 
@@ -270,6 +345,7 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     if (l->smoother[1].patch == l->smoother[0].patch) l->patch[1] = l->patch[0];
     else if (l->smoother[1].patch) PetscCall(HopsPatchSingleCreate(l->smoother[1].patch, SingleMult, l, &l->patch[1]));
   }
+  mg->repeat = graph ? SingleCanRepeat(mg) : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,6 +353,7 @@ PetscErrorCode HopsSingleMGView(HopsSingleMG mg, PetscViewer viewer)
 {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "the cycle runs in single precision, with the smoothers shown below\n"));
+  if (mg->repeat) PetscCall(PetscViewerASCIIPrintf(viewer, "its parts above the coarsest level run as CUDA graphs\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,6 +367,8 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
     HopsSingleLevel *l    = mg->level + k;
     float          **a[9] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg, &l->ess};
 
+    for (int part = 0; part < PARTS; ++part)
+      if (l->record[part]) PetscCall((*l->space->backend->memory->RecordDestroy)(&l->record[part]));
     if (l->A) PetscCall((*l->A->ops->Destroy)(&l->A));
     PetscCall(HopsInterpMapDestroy(&l->P));
     if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));

@@ -11,22 +11,26 @@ PetscBool HopsCudaPresent(void)
   return cudaGetDeviceCount(&n) == cudaSuccess && n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static const HopsMemoryOps HopsMemoryCUDA = {.Malloc       = HopsMalloc_CUDA,
-                                             .Free         = HopsFree_CUDA,
-                                             .PoolMalloc   = HopsCudaPoolMalloc,
-                                             .PoolFree     = HopsCudaPoolFree,
-                                             .MallocHost   = HopsMallocHost_CUDA,
-                                             .FreeHost     = HopsFreeHost_CUDA,
-                                             .Copy         = HopsCopy_CUDA,
-                                             .QueueCreate  = HopsQueueCreate_CUDA,
-                                             .QueueDestroy = HopsQueueDestroy_CUDA,
-                                             .QueueFork    = HopsQueueFork_CUDA,
-                                             .QueueJoin    = HopsQueueJoin_CUDA,
-                                             .QueueFinish  = HopsQueueFinish_CUDA,
-                                             .Share        = HopsShare_CUDA,
-                                             .Unshare      = HopsUnshare_CUDA,
-                                             .QueueSignal  = HopsQueueSignal_CUDA,
-                                             .QueueAwait   = HopsQueueAwait_CUDA};
+static const HopsMemoryOps HopsMemoryCUDA = {.Malloc        = HopsMalloc_CUDA,
+                                             .Free          = HopsFree_CUDA,
+                                             .PoolMalloc    = HopsCudaPoolMalloc,
+                                             .PoolFree      = HopsCudaPoolFree,
+                                             .MallocHost    = HopsMallocHost_CUDA,
+                                             .FreeHost      = HopsFreeHost_CUDA,
+                                             .Copy          = HopsCopy_CUDA,
+                                             .QueueCreate   = HopsQueueCreate_CUDA,
+                                             .QueueDestroy  = HopsQueueDestroy_CUDA,
+                                             .QueueFork     = HopsQueueFork_CUDA,
+                                             .QueueJoin     = HopsQueueJoin_CUDA,
+                                             .QueueFinish   = HopsQueueFinish_CUDA,
+                                             .Share         = HopsShare_CUDA,
+                                             .Unshare       = HopsUnshare_CUDA,
+                                             .QueueSignal   = HopsQueueSignal_CUDA,
+                                             .QueueAwait    = HopsQueueAwait_CUDA,
+                                             .RecordBegin   = HopsRecordBegin_CUDA,
+                                             .RecordEnd     = HopsRecordEnd_CUDA,
+                                             .RecordRun     = HopsRecordRun_CUDA,
+                                             .RecordDestroy = HopsRecordDestroy_CUDA};
 
 const HopsBackendOps HopsBackendCUDA = {
   .name           = "cuda",

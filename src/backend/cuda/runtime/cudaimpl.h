@@ -41,6 +41,10 @@ PETSC_INTERN PetscErrorCode      HopsUnshare_CUDA(void *);
 PETSC_INTERN PetscErrorCode      HopsQueueSignal_CUDA(HopsQueue, uint32_t *, uint32_t);
 PETSC_INTERN PetscErrorCode      HopsQueueAwait_CUDA(HopsQueue, uint32_t *, uint32_t);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
+PETSC_INTERN PetscErrorCode      HopsRecordBegin_CUDA(void);
+PETSC_INTERN PetscErrorCode      HopsRecordEnd_CUDA(HopsRecord *);
+PETSC_INTERN PetscErrorCode      HopsRecordRun_CUDA(HopsRecord);
+PETSC_INTERN PetscErrorCode      HopsRecordDestroy_CUDA(HopsRecord *);
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;
 PETSC_INTERN const HopsMeshOps   HopsMeshCUDA;

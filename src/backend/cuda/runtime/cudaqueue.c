@@ -93,6 +93,70 @@ PetscErrorCode HopsCudaQueueGetStream(HopsQueue q, cudaStream_t *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------- work to repeat ------------------------------------- */
+
+static cudaStream_t recording; /* what the back end does goes to this stream, while it is captured */
+
+struct _HopsRecord {
+  cudaGraphExec_t graph;
+};
+
+PetscErrorCode HopsGetCUDAStream(cudaStream_t *stream)
+{
+  PetscFunctionBegin;
+  if (recording) *stream = recording;
+  else PetscCall(HopsPetscCUDAStream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own stream is often the default one, which cannot be captured */
+PetscErrorCode HopsRecordBegin_CUDA(void)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCheck(!recording, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Something is being recorded already");
+  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  recording = stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRecordEnd_CUDA(HopsRecord *record)
+{
+  const cudaStream_t stream = recording;
+  cudaGraph_t        graph;
+  cudaError_t        err;
+
+  PetscFunctionBegin;
+  recording = NULL;
+  err       = cudaStreamEndCapture(stream, &graph);
+  PetscCallCUDA(cudaStreamDestroy(stream));
+  PetscCallCUDA(err);
+  PetscCall(PetscNew(record));
+  PetscCallCUDA(cudaGraphInstantiate(&(*record)->graph, graph, cudaGraphInstantiateFlagUseNodePriority)); /* the queues' own */
+  PetscCallCUDA(cudaGraphDestroy(graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRecordRun_CUDA(HopsRecord record)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCallCUDA(cudaGraphLaunch(record->graph, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRecordDestroy_CUDA(HopsRecord *record)
+{
+  PetscFunctionBegin;
+  if (*record) PetscCallCUDA(cudaGraphExecDestroy((*record)->graph));
+  PetscCall(PetscFree(*record));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------ memory that processes share ------------------------------ */
 
 static struct {
@@ -100,17 +164,27 @@ static struct {
   CUresult (*Wait)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 } flags; /* functions of the driver by which streams write and await flags */
 
-/* Can a stream await a flag there? A driver may have the functions and refuse them */
+/* Can a stream await a flag there, and a graph? A driver may have the functions and refuse them */
 static PetscBool TryFlags(void *p)
 {
   const CUdeviceptr flag = (CUdeviceptr)(uintptr_t)p;
   cudaStream_t      stream;
-  PetscBool         good = PETSC_FALSE;
+  cudaGraph_t       graph = NULL;
+  cudaGraphExec_t   exec  = NULL;
+  PetscBool         good  = PETSC_FALSE;
 
   if (!flags.Write || !flags.Wait || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return PETSC_FALSE;
-  if ((*flags.Write)(stream, flag, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS &&
-      (*flags.Wait)(stream, flag, 1, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS && cudaStreamSynchronize(stream) == cudaSuccess)
-    good = PETSC_TRUE;
+  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+    if ((*flags.Write)(stream, flag, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS &&
+        (*flags.Wait)(stream, flag, 1, CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS)
+      good = PETSC_TRUE;
+    if (cudaStreamEndCapture(stream, &graph) != cudaSuccess) good = PETSC_FALSE;
+  }
+  if (good && (cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess || cudaGraphLaunch(exec, stream) != cudaSuccess ||
+               cudaStreamSynchronize(stream) != cudaSuccess))
+    good = PETSC_FALSE;
+  if (exec) (void)cudaGraphExecDestroy(exec);
+  if (graph) (void)cudaGraphDestroy(graph);
   (void)cudaStreamDestroy(stream);
   return good;
 }
@@ -153,7 +227,7 @@ PetscErrorCode HopsQueueSignal_CUDA(HopsQueue q, uint32_t *flag, uint32_t value)
 
 PetscErrorCode HopsQueueAwait_CUDA(HopsQueue q, uint32_t *flag, uint32_t value)
 {
-  const CUresult err = (*flags.Wait)(q->stream, (CUdeviceptr)(uintptr_t)flag, value, CU_STREAM_WAIT_VALUE_GEQ);
+  const CUresult err = (*flags.Wait)(q->stream, (CUdeviceptr)(uintptr_t)flag, value, CU_STREAM_WAIT_VALUE_EQ);
 
   PetscFunctionBegin;
   PetscCheck(err == CUDA_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuStreamWaitValue32() returned %d", (int)err);

@@ -468,7 +468,7 @@ PetscErrorCode HopsCycleCreateOnFirst(PC pc, HopsSpace sp, const HopsCycleSettin
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
   PetscCall(HopsCycleCreateGathered(pc ? HopsPCHYPREGetSolver(pc) : NULL, sp, set, cycle, why));
-  if (*cycle && pc) PetscCall(HopsCycleCapture(*cycle));
+  if (*cycle) PetscCall(HopsCycleCapture(*cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

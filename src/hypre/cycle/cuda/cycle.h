@@ -53,7 +53,9 @@ typedef struct {
   int                   N, begin;       /* rows of the first level that every rank has; where this rank's begin */
   PetscMPIInt          *count, *first;  /* rows of all ranks, and where they begin */
   int                   nghost, *ghost; /* device: rows of others that the last spread level takes */
-  void                 *part, *whole;   /* page-locked: this rank's rows of the right-hand side or solution, and all */
+  HopsProlong           gather;         /* to all rows from each rank's, in memory that ranks share; or NULL, then messages: */
+  void                 *part, *whole;   /* page-locked, this rank's rows of the right-hand side or solution, and all */
+  HopsRecord            record;         /* all between the first smoothing and the last one, or NULL */
   MPI_Comm              comm;
   const HopsBackendOps *be; /* who made the page-locked memory, and g */
 } HopsCycleSpread;
@@ -81,7 +83,7 @@ struct _HopsCycle {
   HopsCycleSpread *spread;                    /* finer levels, on several ranks; those of `level` are worked on by each */
   cudaStream_t     branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
   cudaEvent_t      fork, joined[HOPS_CYCLE_SPACES];
-  cudaGraphExec_t  graph;               /* all between the first smoothing and the last one */
+  cudaGraphExec_t  graph;               /* all of `level` between the first smoothing and the last one, or NULL */
   PetscReal        entries, complexity; /* of the finest matrix, on all ranks; those of all levels over these */
   PetscLogDouble   flops;
 };
@@ -132,7 +134,11 @@ PETSC_INTERN PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle, HopsSpace, int k,
 /* *why is one rank's reason, perhaps; all ranks learn whether any has one */
 PETSC_INTERN PetscErrorCode HopsCycleAgree(MPI_Comm, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **);
+/* where all exchanges can be recorded, the whole cycle is; *done says so */
+PETSC_INTERN PetscErrorCode HopsCycleRecordSpread(HopsCycle, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsCycleRunSpread(HopsCycle, const double x[], double y[], cudaStream_t);
+/* the cycle of `level` between the first smoothing and the last one, kernel by kernel */
+PETSC_INTERN PetscErrorCode HopsCycleRunMiddle(HopsCycle, cudaStream_t);
 /* the rows that have entries */
 PETSC_INTERN PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t);
 /* what the cycle takes for granted; NULL if all is so */

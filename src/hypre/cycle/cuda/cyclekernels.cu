@@ -124,13 +124,24 @@ template <typename T> static PetscErrorCode Middle(HopsCycle c, cudaStream_t str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCycleRunMiddle(HopsCycle c, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (c->single) PetscCall(Middle<float>(c, stream));
+  else PetscCall(Middle<double>(c, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The default stream cannot be captured */
 PetscErrorCode HopsCycleCapture(HopsCycle c)
 {
   cudaStream_t stream;
   cudaGraph_t  graph;
+  PetscBool    done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (c->spread) PetscCall(HopsCycleRecordSpread(c, &done));
+  if (done || (!c->program && !c->nlevels)) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->program && c->spread) { /* the levels below that each rank has for its own */
     for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
       if (c->sub[k]) PetscCall(HopsCycleCapture(c->sub[k]));
@@ -138,8 +149,7 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
   }
   PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  if (c->single) PetscCall(Middle<float>(c, stream));
-  else PetscCall(Middle<double>(c, stream));
+  PetscCall(HopsCycleRunMiddle(c, stream));
   PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
   PetscCallCUDA(cudaGraphInstantiate(&c->graph, graph, 0));
   PetscCallCUDA(cudaGraphDestroy(graph));

@@ -2,13 +2,14 @@
   The V-cycle of a BoomerAMG hierarchy on several ranks. The finer levels are spread as hypre has them:
   products take entries of other ranks by halo exchanges, beside which those within the rank are multiplied.
   Coarser levels, whose few rows are no work but whose messages would wait for one another, are gathered on
-  every rank, which runs the rest of the cycle for itself, as on one rank: one message gathers the right-hand
+  every rank, which runs the rest of the cycle for itself, as on one rank: one exchange gathers the right-hand
   side, and none is needed on the way up. A space of AMS or ADS is reached like a coarser level.
 */
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <_hypre_parcsr_ls.h>
   #include <hops/private/hopsdevicematimpl.h>
+  #include <hops/private/hopsshareimpl.h>
   #include <petsc/private/pcimpl.h>
   #include <petscsf.h>
 
@@ -41,10 +42,12 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->record) PetscCall((*s->be->memory->RecordDestroy)(&s->record));
   for (int l = 0; l < s->n; l++) PetscCall(FreeSpreadLevel(s->be, s->level + l));
   for (int k = 0; s->space && k < HOPS_CYCLE_SPACES; k++) PetscCall(FreeSpreadLevel(s->be, s->space + k));
   PetscCall(PetscFree(s->space));
   PetscCall(HopsCycleFree((void **)&s->ghost));
+  PetscCall(HopsProlongDestroy(&s->gather));
   PetscCall((*s->be->memory->Free)(&s->mine));
   PetscCall((*s->be->memory->FreeHost)(&s->part));
   PetscCall((*s->be->memory->FreeHost)(&s->whole));
@@ -54,72 +57,40 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The exchange of the entries that A multiplies and other ranks have, by hypre's lists of what is sent and
-  received. An entry that several ranks take is one in ours, so its place there is told to those who take it.
-  The work is that of the entries exchanged, not of the rows.
-*/
+/* The exchange of the entries that A multiplies and other ranks have, by hypre's lists of what is sent and
+   received */
 static PetscErrorCode CreateProlong(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsProlong *prolong)
 {
-  const MPI_Comm       comm   = PetscObjectComm((PetscObject)sp);
-  const PetscInt       nghost = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
   hypre_ParCSRCommPkg *pkg;
-  PetscInt             nsend, nshared, *shared, *place, *where;
-  PetscSFNode         *remote;
-  MPI_Request         *request;
-  PetscMPIInt          tag, n = 0;
+  PetscMPIInt         *rank, tag, nto, nfrom;
+  PetscInt            *count;
   HopsHalo             halo;
 
   PetscFunctionBegin;
   (void)HopsHypreColumnsOfOthers(A); /* hypre makes its lists from them */
   if (!hypre_ParCSRMatrixCommPkg(A)) PetscCallExternal(hypre_MatvecCommPkgCreate, A);
   pkg   = hypre_ParCSRMatrixCommPkg(A);
-  nsend = hypre_ParCSRCommPkgNumSends(pkg) ? (PetscInt)hypre_ParCSRCommPkgSendMapStart(pkg, hypre_ParCSRCommPkgNumSends(pkg)) : 0;
-  PetscCall(PetscMalloc4(nsend, &shared, nsend, &place, nghost, &where, nghost, &remote));
-  PetscCall(PetscMalloc1(hypre_ParCSRCommPkgNumSends(pkg) + hypre_ParCSRCommPkgNumRecvs(pkg), &request));
-  for (PetscInt k = 0; k < nsend; k++) shared[k] = (PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k);
-  nshared = nsend;
-  PetscCall(PetscSortRemoveDupsInt(&nshared, shared));
-  for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumSends(pkg); r++) {
-    const HYPRE_Int begin = hypre_ParCSRCommPkgSendMapStart(pkg, r), end = hypre_ParCSRCommPkgSendMapStart(pkg, r + 1);
-    PetscInt        at     = 0;
-    PetscBool       ascend = PETSC_TRUE; /* as a rule: a search for each entry took as long as the rest of the set-up */
-
-    for (HYPRE_Int k = begin + 1; k < end && ascend; k++)
-      ascend = hypre_ParCSRCommPkgSendMapElmt(pkg, k) >= hypre_ParCSRCommPkgSendMapElmt(pkg, k - 1) ? PETSC_TRUE : PETSC_FALSE;
-    for (HYPRE_Int k = begin; k < end; k++) {
-      const PetscInt entry = (PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k);
-
-      if (!ascend || k == begin) PetscCall(PetscFindInt(entry, nshared, shared, &at));
-      while (shared[at] < entry) at++;
-      place[k] = at;
-    }
+  nto   = (PetscMPIInt)hypre_ParCSRCommPkgNumSends(pkg);
+  nfrom = (PetscMPIInt)hypre_ParCSRCommPkgNumRecvs(pkg);
+  PetscCall(PetscMalloc2(PetscMax(nto, nfrom), &rank, PetscMax(nto, nfrom), &count));
+  for (PetscMPIInt r = 0; r < nfrom; r++) {
+    rank[r]  = (PetscMPIInt)hypre_ParCSRCommPkgRecvProc(pkg, r);
+    count[r] = (PetscInt)(hypre_ParCSRCommPkgRecvVecStart(pkg, r + 1) - hypre_ParCSRCommPkgRecvVecStart(pkg, r));
   }
+  PetscCall(HopsNeighborsCreate(nfrom, rank, count, &halo.owners));
+  for (PetscInt k = 0; k < halo.owners.start[nfrom]; k++) halo.owners.entry[k] = k;
+  for (PetscMPIInt r = 0; r < nto; r++) {
+    rank[r]  = (PetscMPIInt)hypre_ParCSRCommPkgSendProc(pkg, r);
+    count[r] = (PetscInt)(hypre_ParCSRCommPkgSendMapStart(pkg, r + 1) - hypre_ParCSRCommPkgSendMapStart(pkg, r));
+  }
+  PetscCall(HopsNeighborsCreate(nto, rank, count, &halo.holders));
+  for (PetscInt k = 0; k < halo.holders.start[nto]; k++) halo.holders.entry[k] = (PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k);
+  PetscCall(PetscFree2(rank, count));
   PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
-  for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumRecvs(pkg); r++) {
-    const HYPRE_Int begin = hypre_ParCSRCommPkgRecvVecStart(pkg, r), end = hypre_ParCSRCommPkgRecvVecStart(pkg, r + 1),
-                    rank = hypre_ParCSRCommPkgRecvProc(pkg, r);
-
-    for (HYPRE_Int k = begin; k < end; k++) remote[k].rank = (PetscInt)rank;
-    PetscCallMPI(MPI_Irecv(where + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)rank, tag, comm, &request[n++]));
-  }
-  for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumSends(pkg); r++) {
-    const HYPRE_Int begin = hypre_ParCSRCommPkgSendMapStart(pkg, r), end = hypre_ParCSRCommPkgSendMapStart(pkg, r + 1);
-
-    PetscCallMPI(MPI_Isend(place + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)hypre_ParCSRCommPkgSendProc(pkg, r),
-                           tag, comm, &request[n++]));
-  }
-  PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
-  for (PetscInt k = 0; k < nghost; k++) remote[k].index = where[k];
-  PetscCall(PetscSFCreate(comm, &halo.sf));
-  PetscCall(PetscSFSetGraph(halo.sf, nshared, nghost, NULL, PETSC_OWN_POINTER, remote, PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(halo.sf));
-  halo.nshared = nshared;
-  halo.shared  = shared;
+  PetscCall(
+    HopsHaloFinish(PetscObjectComm((PetscObject)sp), tag, (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(A)), &halo));
   PetscCall(HopsProlongCreate(sp, sp->backend, &halo, 1, c->single ? PETSC_FLOAT : PETSC_DOUBLE, NULL, prolong));
-  PetscCall(PetscSFDestroy(&halo.sf));
-  PetscCall(PetscFree(request));
-  PetscCall(PetscFree4(shared, place, where, remote));
+  PetscCall(HopsHaloDestroy(&halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,8 +223,44 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the right-hand side of the first level that every rank has comes to it: this rank has m of its rows */
-static PetscErrorCode SetGathering(HopsCycle c, PetscMPIInt m)
+/* The exchange by which ranks get all rows, or rank 0 those of others; NULL where ranks share no memory */
+static PetscErrorCode CreateGather(HopsCycle c, HopsSpace sp, PetscBool onfirst)
+{
+  HopsCycleSpread *s = c->spread;
+  HopsHalo         halo;
+  PetscMPIInt      size, rank, tag, n = 0, *who;
+  PetscInt        *count, m;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(s->comm, &size));
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  PetscCall(PetscMalloc2(size, &who, size, &count));
+  for (PetscMPIInt r = 0; r < size && (!rank || !onfirst); r++) {
+    if (!s->count[r] || (onfirst && !r)) continue;
+    who[n]     = r;
+    count[n++] = s->count[r];
+  }
+  PetscCall(HopsNeighborsCreate(n, who, count, &halo.owners));
+  for (PetscInt k = 0; k < halo.owners.start[n]; k++) halo.owners.entry[k] = k;
+  m = s->count[rank];
+  n = m ? (onfirst ? (rank ? 1 : 0) : size) : 0;
+  for (PetscMPIInt r = 0; r < n; r++) {
+    who[r]   = r;
+    count[r] = m;
+  }
+  PetscCall(HopsNeighborsCreate(n, who, count, &halo.holders));
+  for (PetscInt k = 0; k < halo.holders.start[n]; k++) halo.holders.entry[k] = k % m;
+  PetscCall(PetscFree2(who, count));
+  PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
+  PetscCall(HopsHaloFinish(s->comm, tag, m, &halo));
+  PetscCall(HopsProlongCreateShared(sp, s->be, &halo, c->single ? PETSC_FLOAT : PETSC_DOUBLE, &s->gather));
+  PetscCall(HopsHaloDestroy(&halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How the right-hand side comes to the first level that every rank has, or rank 0: this rank has m of its
+   rows */
+static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, PetscMPIInt m, PetscBool onfirst)
 {
   HopsCycleSpread *s = c->spread;
   PetscMPIInt      size, rank;
@@ -264,6 +271,8 @@ static PetscErrorCode SetGathering(HopsCycle c, PetscMPIInt m)
   PetscCall(PetscMalloc2(size, &s->count, size, &s->first));
   PetscCall(HopsGatherPlaces(s->comm, m, s->count, s->first, &s->N));
   s->begin = s->first[rank];
+  PetscCall(CreateGather(c, sp, onfirst));
+  if (s->gather) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*s->be->memory->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
   PetscCall((*s->be->memory->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -309,7 +318,7 @@ PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace sp, const HopsCycleS
   PetscCall(PetscNew(&c->spread));
   c->spread->comm = comm;
   c->spread->be   = sp->backend;
-  PetscCall(SetGathering(c, (PetscMPIInt)sp->nT));
+  PetscCall(SetGathering(c, sp, (PetscMPIInt)sp->nT, PETSC_TRUE));
   PetscCall((*sp->backend->memory->Malloc)((size_t)sp->nT * HopsCycleSize(c), &c->spread->mine));
   levels  = c->nlevels;
   info[0] = c->entries;
@@ -429,7 +438,7 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSe
   for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, weight, stream));
   for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, weight, stream));
   P = hypre_ParAMGDataPArray(amg)[first - 1];
-  PetscCall(SetGathering(c, (PetscMPIInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(P))));
+  PetscCall(SetGathering(c, sp, (PetscMPIInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(P)), PETSC_FALSE));
   PetscCall(SetGhosts(c->spread, P));
   PetscCall(SetComplexity(c, amg));
   if (c->direct) {

@@ -137,9 +137,8 @@ template <typename T> static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLev
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds P e and smooths; the last step leads to `out` */
-template <typename T, typename S>
-static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool there, S *out, cudaStream_t stream)
+/* Adds P e and smooths, but for the last step */
+template <typename T> static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool there, cudaStream_t stream)
 {
   HopsCycleLevel *o = &a->own;
   T              *x = Smoothed<T>(c, o), *y = Other<T>(c, o);
@@ -147,7 +146,13 @@ static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool 
   PetscFunctionBegin;
   PetscCall(ProlongFromAll<T>(a, e, there, x, stream));
   PetscCall(Steps<T>(c, a, 0, c->nsteps - 1, x, y, stream));
-  PetscCall(Step<T>(c, a, c->nsteps - 1, (const T *)o->u, out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T, typename S> static PetscErrorCode LastStep(HopsCycle c, HopsCycleSpreadLevel *a, S *out, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Step<T>(c, a, c->nsteps - 1, (const T *)a->own.u, out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +163,8 @@ template <typename T> static PetscErrorCode Coarse(HopsCycle c, const T **e, cud
 
   PetscFunctionBegin;
   if (b->d && (c->nlevels > 1 || !c->direct)) PetscCall(TimesDiagonal<T>(c->spread->N, b->d, b->f, b->u, stream));
-  PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  if (c->graph) PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  else PetscCall(HopsCycleRunMiddle(c, stream));
   *e = (const T *)b->u;
   if (c->nlevels > 1) {
     const Csr<T> B = View<T>(b->A);
@@ -174,17 +180,22 @@ template <typename T> static PetscErrorCode Coarse(HopsCycle c, const T **e, cud
 template <typename T> static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
 {
   HopsCycleSpread   *s    = c->spread;
-  HopsCycleLevel    *b    = c->level;
+  T                 *f    = (T *)c->level->f;
   const MPI_Datatype unit = c->single ? MPI_FLOAT : MPI_DOUBLE;
   PetscMPIInt        rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
-  if (s->count[rank])
-    PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
-  PetscCallCUDA(cudaMemcpyAsync(b->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
+  if (s->gather) {
+    PetscCall(HopsProlongBegin(s->gather, f + s->begin, f));
+    PetscCall(HopsProlongEnd(s->gather, f + s->begin, f));
+  } else {
+    PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+    if (s->count[rank])
+      PetscCallCUDA(cudaMemcpyAsync(s->part, f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
+    PetscCallCUDA(cudaMemcpyAsync(f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
+  }
   PetscCall(Coarse<T>(c, e, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,8 +217,14 @@ template <typename S, typename T> static PetscErrorCode ConvertAll(int n, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A hierarchy that is rank 0's, from x to y of all ranks */
-template <typename T> static PetscErrorCode OnFirst(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+/* Where this rank's rows of the right-hand side of rank 0's hierarchy are */
+static void *RowsForFirst(HopsCycle c)
+{
+  return c->level ? c->level->f : c->spread->mine;
+}
+
+/* A hierarchy that is rank 0's, from there to `mine` of all ranks, by messages */
+template <typename T> static PetscErrorCode OnFirstByMessages(HopsCycle c, cudaStream_t stream)
 {
   HopsCycleSpread   *s    = c->spread;
   const MPI_Datatype unit = c->single ? MPI_FLOAT : MPI_DOUBLE;
@@ -217,8 +234,7 @@ template <typename T> static PetscErrorCode OnFirst(HopsCycle c, const double x[
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
   n = s->count[rank];
-  PetscCall(ConvertAll(n, x, (T *)s->mine, stream));
-  PetscCallCUDA(cudaMemcpyAsync(s->part, s->mine, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaMemcpyAsync(s->part, RowsForFirst(c), n * sizeof(T), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCallMPI(MPI_Gatherv(s->part, n, unit, s->whole, s->count, s->first, unit, 0, s->comm));
   if (!rank) {
@@ -229,12 +245,39 @@ template <typename T> static PetscErrorCode OnFirst(HopsCycle c, const double x[
   }
   PetscCallMPI(MPI_Scatterv(s->whole, s->count, s->first, unit, s->part, n, unit, 0, s->comm));
   PetscCallCUDA(cudaMemcpyAsync(s->mine, s->part, n * sizeof(T), cudaMemcpyHostToDevice, stream));
-  PetscCall(ConvertAll(n, (const T *)s->mine, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels of a hierarchy, from f and u = D f of the first */
-template <typename T, typename S> static PetscErrorCode Levels(HopsCycle c, S *out, cudaStream_t stream)
+/* The same through memory that ranks share: rank 0 has the rows of all others as ghosts, and what it gives
+   back is added to zeros */
+template <typename T> static PetscErrorCode OnFirst(HopsCycle c, cudaStream_t stream)
+{
+  HopsCycleSpread *s = c->spread;
+  const T         *e = NULL;
+  T               *f = (T *)RowsForFirst(c);
+  PetscMPIInt      rank, n;
+
+  PetscFunctionBegin;
+  if (!s->gather) {
+    PetscCall(OnFirstByMessages<T>(c, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  n = s->count[rank];
+  PetscCall(HopsProlongBegin(s->gather, f, f + n));
+  PetscCall(HopsProlongEnd(s->gather, f, f + n));
+  if (!rank) {
+    PetscCall(Coarse<T>(c, &e, stream));
+    if (n) PetscCallCUDA(cudaMemcpyAsync(s->mine, e, n * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    e += n;
+  } else if (n) PetscCallCUDA(cudaMemsetAsync(s->mine, 0, n * sizeof(T), stream));
+  PetscCall(HopsProlongTransposeBegin(s->gather, (T *)e, s->mine));
+  PetscCall(HopsProlongTransposeEnd(s->gather, (T *)e, s->mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels of a hierarchy, from f and u = D f of the first to its last step */
+template <typename T> static PetscErrorCode Levels(HopsCycle c, cudaStream_t stream)
 {
   HopsCycleSpread *s    = c->spread;
   const int        last = s->n - 1;
@@ -257,16 +300,18 @@ template <typename T, typename S> static PetscErrorCode Levels(HopsCycle c, S *o
   for (int l = last; l > 0; l--) {
     T *w = (T *)s->level[l].own.w;
 
-    PetscCall(Up<T>(c, s->level + l, e, l == last, w, stream));
+    PetscCall(Up<T>(c, s->level + l, e, l == last, stream));
+    PetscCall(LastStep<T>(c, s->level + l, w, stream));
     e = w;
   }
-  PetscCall(Up<T>(c, s->level, e, last == 0, out, stream));
+  PetscCall(Up<T>(c, s->level, e, last == 0, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
+template <typename T> static PetscErrorCode Recorded(HopsCycle, cudaStream_t);
 
-/* What a cycle of AMS or ADS does on several ranks: the corrections of a sum follow one another */
+/* What a cycle of AMS or ADS does on several ranks. The corrections of a sum follow one another: side by side
+   one's wait for another rank could keep back what that rank waits for */
 template <typename T> struct SeveralRanks {
   HopsCycle             c;
   HopsCycleSpreadLevel *a;
@@ -299,7 +344,8 @@ template <typename T> struct SeveralRanks {
     PetscFunctionBegin;
     PetscCall(RestrictToAll<T>(c->spread->space + k, (const T *)a->own.w, (T *)b->f, stream));
     PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
-    PetscCall(Cycle<T>(c->sub[k], (T *)b->w, stream));
+    PetscCall(Recorded<T>(c->sub[k], stream));
+    PetscCall(LastStep<T>(c->sub[k], c->sub[k]->spread->level, (T *)b->w, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -311,33 +357,76 @@ template <typename T> struct SeveralRanks {
   }
 };
 
-template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle c, S *out, cudaStream_t stream)
+/* All between the first smoothing and the last one */
+template <typename T> static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (c->program) {
-    HopsCycleSpreadLevel *a = c->spread->level;
+  if (c->program) PetscCall(HopsCycleProgram(c, SeveralRanks<T>{c, c->spread->level, stream}));
+  else if (c->spread->n) PetscCall(Levels<T>(c, stream));
+  else PetscCall(OnFirst<T>(c, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(HopsCycleProgram(c, SeveralRanks<T>{c, a, stream}));
-    PetscCall(Step<T>(c, a, 0, (const T *)a->own.u, out, stream));
-  } else PetscCall(Levels<T>(c, out, stream));
+/* The same, as one graph where there is one */
+template <typename T> static PetscErrorCode Recorded(HopsCycle c, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (c->spread->record) PetscCall((*c->spread->be->memory->RecordRun)(c->spread->record));
+  else PetscCall(Middle<T>(c, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a cycle of AMS or ADS, those of its spaces, too */
+static bool CanRecord(HopsCycle c)
+{
+  const HopsCycleSpread *s = c->spread;
+
+  if (!s->be->memory->RecordBegin || (!c->program && !s->gather)) return false;
+  for (int l = 0; l < s->n; l++) {
+    const HopsCycleSpreadLevel *a = s->level + l;
+
+    if ((a->ua && !HopsProlongCanRecord(a->ua)) || (a->cp && !HopsProlongCanRecord(a->cp))) return false;
+  }
+  for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
+    if (c->sub[k] && (!HopsProlongCanRecord(s->space[k].cp) || !CanRecord(c->sub[k]))) return false;
+  return true;
+}
+
+PetscErrorCode HopsCycleRecordSpread(HopsCycle c, PetscBool *done)
+{
+  const HopsMemoryOps *memory = c->spread->be->memory;
+  cudaStream_t         stream;
+  PetscErrorCode       err;
+
+  PetscFunctionBegin;
+  *done = CanRecord(c) ? PETSC_TRUE : PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*memory->RecordBegin)());
+  PetscCall(HopsGetCUDAStream(&stream));
+  err = c->single ? Middle<float>(c, stream) : Middle<double>(c, stream); /* the record is ended in any case */
+  PetscCall((*memory->RecordEnd)(&c->spread->record));
+  PetscCall(err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
 {
-  HopsCycleLevel *o;
+  HopsCycleSpread *s = c->spread;
+  const int        n = s->n ? HopsCycleFinest(c)->A.m : 0;
+  PetscMPIInt      rank;
 
   PetscFunctionBegin;
-  if (!c->spread->n) {
-    PetscCall(OnFirst<T>(c, x, y, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  o = HopsCycleFinest(c);
-  if (o->A.m) {
-    First<T><<<Blocks(o->A.m, 1), 256, 0, stream>>>(o->A.m, x, (const T *)o->d, (T *)o->f, (T *)o->u);
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  if (!s->n) PetscCall(ConvertAll(s->count[rank], x, (T *)RowsForFirst(c), stream));
+  else if (n) {
+    HopsCycleLevel *o = HopsCycleFinest(c);
+
+    First<T><<<Blocks(n, 1), 256, 0, stream>>>(n, x, (const T *)o->d, (T *)o->f, (T *)o->u);
     PetscCallCUDA(cudaGetLastError());
   }
-  PetscCall(Cycle<T>(c, y, stream));
+  PetscCall(Recorded<T>(c, stream));
+  if (s->n) PetscCall(LastStep<T>(c, s->level, y, stream));
+  else PetscCall(ConvertAll(s->count[rank], (const T *)s->mine, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
