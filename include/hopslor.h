@@ -26,7 +26,7 @@
 . -pc_lor_cycle_degree <n>         - degree of its Chebyshev polynomial (default 1)
 . -pc_lor_cycle_redundant <n>      - in these cycles on several ranks, levels of at most n unknowns are worked
   on by each rank
-                                     (default 20000)
+                                     (default 60000)
 . -pc_lor_nodal_relax_weight <w>   - AMS and ADS on a device: weight of l1-Jacobi in the nodal solvers,
   between 0 and 2 (default
                                      1.5)

@@ -14,7 +14,7 @@
   the least that
                                        has unknowns)
 . -pc_hopsmg_coarse_mat <auto|aij|pa> - the coarsest operator is assembled, or not (default: assembled up to
-  5000 unknowns)
+  5000 unknowns, on a device 1000)
 . -mg_levels_ksp_type, -mg_levels_pc_type ... - smoothers (default: Chebyshev and Jacobi)
 . -mg_coarse_ksp_type, -mg_coarse_pc_type ... - coarse solver (default: LU of an assembled matrix, else
   `PCLOR`)

@@ -291,6 +291,6 @@ int main(int argc, char **argv)
     suffix: cuda_plate
     nsize: {{1 2}}
     args: -backends host,cuda -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 \
-          -orders 2,3 -use_gpu_aware_mpi 0
+          -orders 2,3 -use_gpu_aware_mpi 0 -pc_hopsmg_coarse_mat aij
 
 TEST*/

@@ -765,7 +765,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->constraintentries = PETSC_DECIDE;
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
-  lor->redundant = 20000;
+  lor->redundant = 60000;
   lor->gather    = 150000; /* by measurement: docs/performance/gpu.md */
   lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
   lor->degree    = 1; /* by measurement: docs/performance/gpu.md */

@@ -271,7 +271,7 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
 . -pc_lor_cycle_gather <n>            - on several ranks, BoomerAMG of a matrix of at most n unknowns is set
   up by the first rank, which runs the cycle for all (default 150000; 0: never)
 - -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each
-  rank (default 20000)
+  rank (default 60000)
 
   Level: intermediate
 
