@@ -11,8 +11,8 @@ const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHops
 static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
 static const char *const PCHopsMGPrecisions[]   = {"double", "single"};
 
-/* An assembled matrix of so many unknowns is factored in no time. With a device the process factors, and solves
-   between copies: 0.2 s and 1.8 ms for 4913 unknowns, where PCLOR takes 0.01 s and 0.2 ms */
+/* An assembled matrix of so many unknowns is factored in no time. With a device the process factors, and
+   solves between copies: 0.2 s and 1.8 ms for 4913 unknowns, where PCLOR takes 0.01 s and 0.2 ms */
 #define HOPS_MG_SMALL        5000
 #define HOPS_MG_SMALL_DEVICE 1000
 
