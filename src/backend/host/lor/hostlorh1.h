@@ -186,8 +186,8 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
                         const vec *G, int pairs, LORTarget *t, double vals[])
 {
   const int    P = k->P, st[3] = {1, P, P * P}, nz = dim == 3 ? P : 1;
-  const size_t nn = (size_t)nz * P * P;
-  size_t       diag[3], off[3] = {0, 0, 0}, mass = d->nd ? LOROffsets(dim, pairs, nn, diag, off) : 0;
+  const size_t nn      = (size_t)nz * P * P;
+  size_t       diag[3] = {0, 0, 0}, off[3] = {0, 0, 0}, mass = d->nd ? LOROffsets(dim, pairs, nn, diag, off) : 0;
 
   for (int z = 0, v = 0; z < nz; z++) {
     for (int y = 0; y < P; y++) {
