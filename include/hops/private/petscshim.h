@@ -158,7 +158,8 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #define HopsGPUAwareMPI() PETSC_FALSE
 #endif
 
-/* the stream on which PETSc's own device vectors work; that of the back end, which may record */
+/* the stream on which PETSc's own device vectors work. HopsGetCUDAStream(): where the back end's work goes,
+   the same but where it is recorded */
 #if defined(PETSC_HAVE_CUDA)
   #if PETSC_VERSION_GE(3, 20, 0)
     #define HopsPetscCUDAStream(stream) PetscGetCurrentCUDAStream(stream)
