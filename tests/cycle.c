@@ -575,7 +575,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: cuda_gathered_2d
-      args: -gathered -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4
+      args: -gathered -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -hops_halo {{shared staged}}
 
     test:
       suffix: cuda_gathered_3d
@@ -601,7 +601,8 @@ int main(int argc, char **argv)
       suffix: cuda_2d_ranks
       nsize: {{2 3}}
       output_file: output/cycle_cuda_2d.out
-      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant {{0 400 100000}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant {{0 400 100000}} \
+            -hops_halo {{shared staged}}
 
     test:
       suffix: cuda_3d_ranks
@@ -663,7 +664,7 @@ int main(int argc, char **argv)
       suffix: cuda_2d_auxiliary_ranks
       nsize: {{2 3}}
       output_file: output/cycle_cuda_2d_auxiliary.out
-      args: -what cycle -orders 4 -dm_plex_box_faces 12,10 -pc_lor_cycle_redundant {{100 300 100000}}
+      args: -what cycle -orders 4 -dm_plex_box_faces 12,10 -pc_lor_cycle_redundant {{100 300 100000}} -hops_halo {{shared staged}}
 
   testset:
     requires: cuda hypre
