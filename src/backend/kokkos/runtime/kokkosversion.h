@@ -176,7 +176,7 @@ static inline void HopsKokkosStart(int device)
   Kokkos::initialize(settings);
 }
 
-/* Where PETSc's own vectors work now */
+/* Where the back end works now: as a rule where PETSc's own vectors do */
 #if defined(KOKKOS_ENABLE_CUDA)
 typedef cudaStream_t HopsKokkosStream;
 #elif defined(KOKKOS_ENABLE_HIP)
