@@ -203,10 +203,13 @@ static int ShallCoarsen(p4est_t *p4est, p4est_topidx_t tree, p4est_quadrant_t *q
   return 1;
 }
 
-/* new cells have no mark */
+/* new cells have no mark, and those of the first forest no old ones */
 static void Init(p4est_t *p4est, p4est_topidx_t tree, p4est_quadrant_t *q)
 {
-  ((CellData *)q->p.user_data)->mark = DM_ADAPT_KEEP;
+  CellData *d = (CellData *)q->p.user_data;
+
+  d->mark = DM_ADAPT_KEEP;
+  d->n    = 0;
 }
 
 static p4est_quadrant_t *Quadrant(p4est_t *p4est, p4est_topidx_t t, size_t i)

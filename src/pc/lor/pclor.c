@@ -73,10 +73,12 @@ static PetscErrorCode PCLORGetInnerType(PC_LOR *lor, char choice[64])
 }
 
 /*
-  One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong
-  threshold 0.25, symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more
-  time for the same iterations). A singular matrix is not factored on the coarsest level. On a device: PMIS
-  coarsening and l1 Jacobi smoothing, and hypre's own sparse products.
+  One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row (at order 2 in
+  3D three, which is a fourth less set-up for one iteration more; at order 1 they would cost multigrid, whose
+  coarsest level this is, five iterations), strong threshold 0.25, symmetric l1 Gauss-Seidel smoothing in the
+  natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not
+  factored on the coarsest level. On a device: PMIS coarsening and l1 Jacobi smoothing, and hypre's own sparse
+  products.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -105,12 +107,14 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form->space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
+      const HopsSpace   sp     = lor->form->space;
       const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && lor->ondevice ? PETSC_TRUE : PETSC_FALSE;
       const char *const relax  = device ? "l1scaled-Jacobi" : "l1scaled-SOR/Jacobi";
+      const char *const pmax   = sp->dim == 3 && sp->order == 2 && !PCLORIsCoupled(lor) ? "3" : "4";
 
       PetscCall(MatGetNullSpace(lor->mat, &nsp));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", "boomeramg", &n, set));
-      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", "4", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", pmax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_strong_threshold", "0.25", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", device ? "PMIS" : "HMIS", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_interp_type", "ext+i", &n, set));
@@ -541,12 +545,14 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By measurement (docs/performance/adaptive-gpu.md): at low orders in 3D many rows are near hanging nodes.
-   Four weights in place of two make the matrix a sixth larger, AMG's set-up and cycle as much longer */
+/* By measurement (docs/performance/adaptive-gpu.md): in 3D AMG's set-up and cycle gain more by a matrix as
+   sparse as that of equal cells than CG loses by iterations. From order 3 on the largest weight alone does
+   about as well as two, by spectra and by iterations */
 PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
 {
   if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
-  return sp->dim == 3 && sp->order <= 3 ? 2 : 4;
+  if (sp->dim < 3) return 4;
+  return sp->order < 3 ? 2 : 1;
 }
 
 static PetscErrorCode PCLORViewConstraints(const HopsLOR *lor, PetscViewer viewer)

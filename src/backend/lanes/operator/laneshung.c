@@ -204,41 +204,65 @@ static const HopsHungOps HopsHungLanes = {.Apply          = Apply,
                                           .AddUnit        = AddUnit,
                                           .Destroy        = Destroy};
 
+/* For the time of set-up */
+static PetscErrorCode BringFor(Hung *k, size_t n, const int h[], int **d)
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+
+  PetscFunctionBegin;
+  PetscCall((*memory->Malloc)(n * sizeof(int), (void **)d));
+  PetscCall((*memory->Copy)(NULL, *d, h, n * sizeof(int), HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Restrictions with the numbers of entries on lines, and what stood there */
+static PetscErrorCode NumberEntries(Hung *k, HopsSpace sp, const Masks *t, const int mask[])
+{
+  const HopsMemoryOps *memory = k->kernels->backend->memory;
+  const size_t         nr     = (size_t)sp->ncells * sp->ne * sizeof(int);
+  HopsHungArgs        *a      = &k->args;
+  int                 *list, *dev[3];
+  const int           *restr;
+  const PetscReal     *X;
+
+  PetscFunctionBegin;
+  PetscCall(Bring(k, k->head.n * sizeof(int), NULL, &list));
+  PetscCall(Bring(k, nr, NULL, &k->head.restr));
+  a->list = list;
+  PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
+  PetscCall((*memory->Copy)(NULL, k->head.restr, restr, nr, HOPS_COPY_WITHIN));
+  PetscCall(BringFor(k, k->ncells, mask, &dev[0]));
+  PetscCall(BringFor(k, t->n + 1, t->mstart, &dev[1]));
+  PetscCall(BringFor(k, t->mstart[t->n], t->entry, &dev[2]));
+  a->first = 0;
+  a->n     = k->ncells;
+  if (a->n) PetscCall((*k->kernels->Number)(a, dev[0], dev[1], dev[2], list, k->head.restr));
+  for (int i = 0; i < 3; i++) PetscCall((*memory->Free)((void **)&dev[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Tables and lists in the back end's memory */
 static PetscErrorCode BringTables(Hung *k, HopsSpace sp, const HopsHanging *h, const Masks *t)
 {
-  HopsHungArgs    *a = &k->args;
-  int             *cell, *mask, *start, *mstart, *entry, *list = NULL;
-  const int       *restr;
-  const PetscReal *X;
-  const size_t     nr = (size_t)sp->ncells * sp->ne * sizeof(int);
+  HopsHungArgs *a = &k->args;
+  int          *cell, *mask, *start, *line;
 
   PetscFunctionBegin;
   PetscCall(ListCells(k, sp, t, &cell, &mask, &start));
+  PetscCall(PetscMalloc1(4 * (size_t)k->ncells, &line));
+  for (int c = 0; c < k->ncells; c++)
+    for (int i = 0; i < 4; i++) line[4 * (size_t)c + i] = t->line[3 * mask[c] + i];
   PetscCall(Bring(k, k->ncells * sizeof(int), cell, &a->cell));
-  PetscCall(Bring(k, k->ncells * sizeof(int), mask, &a->mask));
   PetscCall(Bring(k, (k->ncells + 1) * sizeof(int), start, &a->start));
-  PetscCall(Bring(k, (3 * t->n + 1) * sizeof(int), t->line, &a->line));
+  PetscCall(Bring(k, 4 * (size_t)k->ncells * sizeof(int), line, &a->line));
   PetscCall(Bring(k, (size_t)t->nlines * HOPS_HUNG_WORDS(h->P) * sizeof(*t->at), t->at, &a->at));
   PetscCall(Bring(k, t->nlines, t->open, &a->open));
   PetscCall(Bring(k, (size_t)h->P * h->P * sizeof(double), h->J[0], &a->J[0]));
   PetscCall(Bring(k, (size_t)(h->P - 1) * (h->P - 1) * sizeof(double), h->J[1], &a->J[1]));
   for (int i = 0; i < 2; i++) a->hostJ[i] = h->J[i];
-  PetscCall(Bring(k, k->head.n * sizeof(int), NULL, &list));
-  PetscCall(Bring(k, nr, NULL, &k->head.restr));
-  a->list = list;
-  PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, k->head.restr, restr, nr, HOPS_COPY_WITHIN));
-  PetscCall((*k->kernels->backend->memory->Malloc)((t->n + 1) * sizeof(int), (void **)&mstart));
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, mstart, t->mstart, (t->n + 1) * sizeof(int), HOPS_COPY_IN));
-  PetscCall((*k->kernels->backend->memory->Malloc)(t->mstart[t->n] * sizeof(int), (void **)&entry));
-  PetscCall((*k->kernels->backend->memory->Copy)(NULL, entry, t->entry, t->mstart[t->n] * sizeof(int), HOPS_COPY_IN));
-  a->first = 0;
-  a->n     = k->ncells;
-  if (a->n) PetscCall((*k->kernels->Number)(a, mstart, entry, list, k->head.restr));
-  PetscCall((*k->kernels->backend->memory->Free)((void **)&mstart));
-  PetscCall((*k->kernels->backend->memory->Free)((void **)&entry));
+  PetscCall(NumberEntries(k, sp, t, mask));
   PetscCall(PetscFree3(cell, mask, start));
+  PetscCall(PetscFree(line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

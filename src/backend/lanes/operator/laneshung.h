@@ -9,11 +9,11 @@
 typedef struct {
   int        dim, P, nT, nL, ne, most, lines; /* most entries of a cell; most lines in a direction */
   int        first, n, group;                 /* cells of a launch, and of a team */
-  const int *cell, *mask, *start;             /* [n], [n], [n + 1]: the space's number, which mask, where its entries begin */
+  const int *cell, *start;                    /* [n], [n + 1]: the space's number, where its entries begin */
   const int *list;                            /* what the cell lists in their place; -1 - l for the opposite sign */
-  /* lines along direction a of mask m are line[3 m + a] and on; the P places of each among the cell's
-     entries, in the order that J wants, 16 bits each in HOPS_HUNG_WORDS(P) words, and whether its entries are
-     integrals, of which there are P - 1 */
+  /* lines along direction a of cell c, those of its mask, are line[4 c + a] up to line[4 c + a + 1]; the P
+     places of each among the cell's entries, in the order that J wants, 16 bits each in HOPS_HUNG_WORDS(P)
+     words, and whether its entries are integrals, of which there are P - 1 */
   const int                *line;
   const unsigned long long *at;
   const unsigned char      *open;
@@ -26,9 +26,9 @@ typedef struct {
   const HopsBackendOps *backend;
   PetscErrorCode (*Apply)(const HopsHungArgs *, PetscDataType, const void *x, void *xg);
   PetscErrorCode (*ApplyTranspose)(const HopsHungArgs *, PetscDataType, const void *from, void *y, void *yg);
-  /* list[] and restr[], where entry[start[m]] and on are the entries of mask m, ascending; restr is as listed
-     before */
-  PetscErrorCode (*Number)(const HopsHungArgs *, const int mstart[], const int entry[], int list[], int restr[]);
+  /* list[] and restr[], where entry[mstart[m]] and on are the entries of mask m, ascending, and mask[] says
+     which one a cell has; restr is as listed before */
+  PetscErrorCode (*Number)(const HopsHungArgs *, const int mask[], const int mstart[], const int entry[], int list[], int restr[]);
 } HopsHungKernels;
 
 EXTERN_C_BEGIN

@@ -66,8 +66,8 @@ template <int P> struct HopsHungWords {
   (AHEAD), and in the transpose for the places of what it adds, before it needs the first of them.
 */
 template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
-  static constexpr int  lanes = 64, blocks = 16;
   static constexpr bool indexed = false, AHEAD = P && P <= 4 && HopsLanesOf(2) == 2;
+  static constexpr int  lanes = 64, blocks = AHEAD ? 32 : 16;
   enum {
     N = P ? P : 1,
     M = P > 1 ? P - 1 : 1
@@ -116,7 +116,7 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
   /* A lane's first line of each direction */
   HOPS_LANES void Ask(int lane, int nc, int c0, HopsHungWords<N> l[]) const
   {
-    const int g = (int)((lane + 0.5) * (1.0 / k.lines)), *line = k.line + 3 * (g < nc ? HopsLoad(k.mask + c0 + g) : 0);
+    const int g = (int)((lane + 0.5) * (1.0 / k.lines)), *line = k.line + 4 * (size_t)(c0 + (g < nc ? g : 0));
 
 #pragma unroll
     for (int a = 0; a < 3; a++) {
@@ -161,7 +161,7 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
     for (int i = team.lane(); i < 5 * nc; i += team.size()) {
       const int g = i / 5, j = i % 5;
 
-      begin[i] = j ? HopsLoad(k.line + 3 * HopsLoad(k.mask + c0 + g) + j - 1) : HopsLoad(k.start + c0 + g) - s0;
+      begin[i] = j ? HopsLoad(k.line + 4 * (size_t)(c0 + g) + j - 1) : HopsLoad(k.start + c0 + g) - s0;
     }
 #pragma unroll 4
     for (int i = team.lane(); i < n; i += team.size()) {
@@ -207,12 +207,12 @@ template <int P, bool TRANSPOSE, class T> struct HopsHungLines {
 /* Each cell's entries get numbers behind the L-vector's */
 struct HopsHungNumber {
   HopsHungArgs k;
-  const int   *mstart, *entry;
+  const int   *mask, *mstart, *entry;
   int         *list, *restr;
 
   HOPS_LANES void operator()(size_t i) const
   {
-    const int *e = entry + mstart[k.mask[i]], lo = k.start[i], n = k.start[i + 1] - lo;
+    const int *e = entry + mstart[mask[i]], lo = k.start[i], n = k.start[i + 1] - lo;
     int       *r = restr + (size_t)k.cell[i] * k.ne;
 
     for (int j = 0; j < n; j++) {
@@ -280,9 +280,10 @@ template <class Back> struct HopsHungLaunches {
     return type == PETSC_FLOAT ? TransposeOf<float>(k, from, y, yg) : TransposeOf<double>(k, from, y, yg);
   }
 
-  static PetscErrorCode Number(const HopsHungArgs *k, const int mstart[], const int entry[], int list[], int restr[])
+  static PetscErrorCode Number(const HopsHungArgs *k, const int mask[], const int mstart[], const int entry[], int list[],
+                               int restr[])
   {
-    return Back::Each("HopsHungNumber", k->n, HopsHungNumber{*k, mstart, entry, list, restr});
+    return Back::Each("HopsHungNumber", k->n, HopsHungNumber{*k, mask, mstart, entry, list, restr});
   }
 
   static HopsHungKernels Table()
