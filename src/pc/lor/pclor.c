@@ -547,11 +547,11 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 
 /* By measurement (docs/performance/adaptive-gpu.md): in 3D AMG's set-up and cycle gain more by a matrix as
    sparse as that of equal cells than CG loses by iterations. From order 3 on the largest weight alone does
-   about as well as two, by spectra and by iterations */
+   about as well as two, by spectra and by iterations. From order 7 on CG loses as much */
 PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
 {
   if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;
-  if (sp->dim < 3) return 4;
+  if (sp->dim < 3 || sp->order > 6) return 4;
   return sp->order < 3 ? 2 : 1;
 }
 

@@ -185,7 +185,7 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 
   Input Parameters:
 + pc - the preconditioner
-- n  - the number, 0 for all, or `PETSC_DECIDE`, the default: 2 in 3D at orders up to 3, else 4
+- n  - the number, 0 for all, or `PETSC_DECIDE`, the default: 4, in 3D 2 below order 3 and 1 below order 7
 
   Options Database Key:
 . -pc_lor_constraint_entries <n> - the number
