@@ -265,7 +265,7 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
 {
   PetscFunctionBegin;
-  PetscCall((*sp->backend->memory->Malloc)(n * sizeof(float), (void **)a));
+  PetscCall((*sp->backend->memory->PoolMalloc)(n * sizeof(float), (void **)a));
   PetscCall((*sp->backend->vector->Zero)(PETSC_FLOAT, n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -374,7 +374,7 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
     if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));
     PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
     for (PetscInt i = 0; i < 9; ++i)
-      if (*a[i]) PetscCall((*l->space->backend->memory->Free)((void **)a[i]));
+      if (*a[i]) PetscCall((*l->space->backend->memory->PoolFree)((void **)a[i]));
     PetscCall(HopsProlongDestroy(&l->prolong));
     PetscCall(HopsSpaceDestroy(&l->space));
   }

@@ -7,7 +7,8 @@
 /* -------------------------------------- essential points -------------------------------------- */
 
 /* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its
-   own unknowns are. Points of other ranks' cells (an overlap) take what their owners know */
+   own unknowns are. Points of other ranks' cells (an overlap) take what their owners know, which points of
+   hops' own numbering have done */
 static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, HopsPlexCells cells, PetscBool same, PetscInt *n,
                                           PetscInt *points[])
 {
@@ -18,6 +19,11 @@ static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, HopsPlexCells c
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
   PetscCall(HopsSpaceGetEssentialPoints(fine, &m, &on));
+  if (same && fine->fixed && !fine->hanging) {
+    *n      = m;
+    *points = on;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscCalloc1(pEnd - pStart, &mark));
   if (same) {
     for (PetscInt i = 0; i < m; ++i) mark[on[i] - pStart] = 1;

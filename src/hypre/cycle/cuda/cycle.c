@@ -58,7 +58,7 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
 
   PetscFunctionBegin;
   if (!c) PetscFunctionReturn(PETSC_SUCCESS);
-  if (c->graph) PetscCallCUDA(cudaGraphExecDestroy(c->graph));
+  PetscCall(HopsRecordDestroy_CUDA(&c->graph));
   PetscCall(HopsCycleDestroySpread(&c->spread));
   for (int l = 0; l < c->nlevels; l++) {
     PetscCall(HopsCycleFreeLevel(c->level + l));

@@ -3,6 +3,7 @@
 #pragma once
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopscycleimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include <petscdevice_cuda.h>
 #include <stdbool.h>
 
@@ -83,7 +84,7 @@ struct _HopsCycle {
   HopsCycleSpread *spread;                    /* finer levels, on several ranks; those of `level` are worked on by each */
   cudaStream_t     branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
   cudaEvent_t      fork, joined[HOPS_CYCLE_SPACES];
-  cudaGraphExec_t  graph;               /* all of `level` between the first smoothing and the last one, or NULL */
+  HopsRecord       graph;               /* all of `level` between the first smoothing and the last one, or NULL */
   PetscReal        entries, complexity; /* of the finest matrix, on all ranks; those of all levels over these */
   PetscLogDouble   flops;
 };

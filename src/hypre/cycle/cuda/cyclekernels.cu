@@ -132,12 +132,11 @@ PetscErrorCode HopsCycleRunMiddle(HopsCycle c, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The default stream cannot be captured */
 PetscErrorCode HopsCycleCapture(HopsCycle c)
 {
-  cudaStream_t stream;
-  cudaGraph_t  graph;
-  PetscBool    done = PETSC_FALSE;
+  cudaStream_t   stream;
+  PetscBool      done = PETSC_FALSE;
+  PetscErrorCode err;
 
   PetscFunctionBegin;
   if (c->spread) PetscCall(HopsCycleRecordSpread(c, &done));
@@ -147,13 +146,11 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
       if (c->sub[k]) PetscCall(HopsCycleCapture(c->sub[k]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  PetscCall(HopsCycleRunMiddle(c, stream));
-  PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
-  PetscCallCUDA(cudaGraphInstantiate(&c->graph, graph, 0));
-  PetscCallCUDA(cudaGraphDestroy(graph));
-  PetscCallCUDA(cudaStreamDestroy(stream));
+  PetscCall(HopsRecordBegin_CUDA());
+  PetscCall(HopsGetCUDAStream(&stream));
+  err = HopsCycleRunMiddle(c, stream); /* the record is ended in any case */
+  PetscCall(HopsRecordEnd_CUDA(&c->graph));
+  PetscCall(err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +162,7 @@ template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], d
   PetscFunctionBegin;
   First<T><<<Blocks(a->A.m, 1), 256, 0, stream>>>(a->A.m, x, (const T *)a->d, (T *)a->f, (T *)a->u);
   PetscCallCUDA(cudaGetLastError());
-  PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  PetscCall(HopsRecordRun_CUDA(c->graph));
   LAUNCH(a->A, Smooth, stream, A, LastWeight<T>(c), (const T *)a->d, (const T *)a->f, (const T *)a->u, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -163,7 +163,7 @@ template <typename T> static PetscErrorCode Coarse(HopsCycle c, const T **e, cud
 
   PetscFunctionBegin;
   if (b->d && (c->nlevels > 1 || !c->direct)) PetscCall(TimesDiagonal<T>(c->spread->N, b->d, b->f, b->u, stream));
-  if (c->graph) PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  if (c->graph) PetscCall(HopsRecordRun_CUDA(c->graph));
   else PetscCall(HopsCycleRunMiddle(c, stream));
   *e = (const T *)b->u;
   if (c->nlevels > 1) {

@@ -9,6 +9,7 @@
   coarser level enter that residual through A P, and the correction is added as they are prolonged.
 */
 #include <hops/private/hopsimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include "cudaboxmg.h"
 
 struct _HopsBoxKernel {
@@ -79,7 +80,7 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
   PetscCall(Begin(mg, stream));
   PetscCall(Restrict(mg, k, b, x, mg->b[l - 1], NULL, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
-  if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->graph, stream));
+  if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCall(HopsRecordRun_CUDA(mg->graph));
   else PetscCall(Cycle(mg, l - 1, PETSC_TRUE, mg->b[l - 1], mg->x[l - 1], stream));
   PetscCall(Begin(mg, stream));
   PetscCall((*k->k->Prolong)(k, mg->x[l - 1], mg->choice.single, 1.0, NULL, x, x, stream));
@@ -256,18 +257,15 @@ PetscErrorCode HopsBoxMGCapture(HopsBoxMG mg)
 
   PetscFunctionBegin;
   if (l < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   for (int nested = 0; nested < 2; nested++) {
-    cudaGraph_t graph;
+    PetscErrorCode err;
 
-    PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    if (nested) PetscCall(NestedBelow(mg, stream));
-    else PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
-    PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
-    PetscCallCUDA(cudaGraphInstantiate(nested ? &mg->nested : &mg->graph, graph, 0));
-    PetscCallCUDA(cudaGraphDestroy(graph));
+    PetscCall(HopsRecordBegin_CUDA());
+    PetscCall(HopsGetCUDAStream(&stream));
+    err = nested ? NestedBelow(mg, stream) : Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream);
+    PetscCall(HopsRecordEnd_CUDA(nested ? &mg->nested : &mg->graph)); /* in any case */
+    PetscCall(err);
   }
-  PetscCallCUDA(cudaStreamDestroy(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,7 +278,7 @@ static int CoarserX(HopsBoxMG mg)
 static PetscErrorCode LaunchNestedBelow(HopsBoxMG mg, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (mg->nested && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->nested, stream));
+  if (mg->nested && !mg->profile) PetscCall(HopsRecordRun_CUDA(mg->nested));
   else PetscCall(NestedBelow(mg, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

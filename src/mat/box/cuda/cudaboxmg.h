@@ -17,12 +17,12 @@ struct _HopsBoxMG {
      it */
   double *scale;
   /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
-  double          rounding;
-  cudaGraphExec_t graph, nested; /* the cycle below the finest level; the nested iteration there */
-  PetscLogDouble  bytes;
-  PetscBool       profile;
-  cudaEvent_t     event[2], ready;
-  PetscReal      *seconds; /* [n][HOPS_BOX_NKINDS] */
+  double         rounding;
+  HopsRecord     graph, nested; /* the cycle below the finest level; the nested iteration there */
+  PetscLogDouble bytes;
+  PetscBool      profile;
+  cudaEvent_t    event[2], ready;
+  PetscReal     *seconds; /* [n][HOPS_BOX_NKINDS] */
 };
 
 /* Sums of squares: the one asked for last; of b - A P X and of a coarser level's X, which nobody waits for;

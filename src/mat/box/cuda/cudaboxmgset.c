@@ -42,8 +42,8 @@ PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
 
   PetscFunctionBegin;
   if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mg->graph) PetscCallCUDA(cudaGraphExecDestroy(mg->graph));
-  if (mg->nested) PetscCallCUDA(cudaGraphExecDestroy(mg->nested));
+  PetscCall(HopsRecordDestroy_CUDA(&mg->graph));
+  PetscCall(HopsRecordDestroy_CUDA(&mg->nested));
   for (int l = 0; l < mg->n; l++) {
     if (mg->choice.single) {
       PetscCall(HopsCudaBoxDestroy(&mg->box[l]));
