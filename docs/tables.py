@@ -256,9 +256,11 @@ def _(rows):
     return ["p", "refill ms", "uniform's ms", "by unknown"], out
 
 
-@table("adaptive-large", "gpu/amrlarge.csv")
-def _(rows):
-    return ["p", "cells", "with hanging nodes", "unknowns", "iterations", "operator set-up", "LOR matrix", "AMG set-up", "CG", "total"], [[r[k] for k in ("order", "cells", "hanging", "unknowns", "iterations")] + [num(r[k], 3) for k in ("op_setup", "lor", "amg", "cg", "total")] for r in rows]
+@table("adaptive-large", "gpu/amrlarge.csv", "gpu/amrlarge7.csv")
+def _(now, before):
+    rows = [dict(r, card="H200") for r in now] + [dict(r, card="H100") for r in before]
+    keys = ("order", "card", "cells", "hanging", "unknowns", "iterations")
+    return ["p", "card", "cells", "with hanging nodes", "unknowns", "iterations", "operator set-up", "LOR matrix", "AMG set-up", "CG", "total"], [[r[k] for k in keys] + [num(r[k], 3) for k in ("op_setup", "lor", "amg", "cg", "total")] for r in rows]
 
 
 @table("adaptive-curl", "gpu/amrcurl.csv")
