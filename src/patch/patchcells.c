@@ -152,75 +152,52 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
 
 /* ---------------------------------------- ghost cells ---------------------------------------- */
 
+/* what[n][size bytes] in the order of `out`, to whom it belongs, and what comes; unit is one number of it */
+static PetscErrorCode SendItems(MPI_Comm comm, PetscMPIInt tag, const HopsNeighbors *out, const HopsNeighbors *in, PetscInt m,
+                                MPI_Datatype unit, size_t size, const void *what, void *come)
+{
+  const PetscInt n     = out->start[out->n];
+  const size_t   bytes = m * size;
+  MPI_Datatype   item;
+  PetscMPIInt    count;
+  char          *sorted;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(m, &count));
+  PetscCall(PetscMalloc1(n * bytes, &sorted));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(PetscMemcpy(sorted + k * bytes, (const char *)what + out->entry[k] * bytes, bytes));
+  PetscCallMPI(MPI_Type_contiguous(count, unit, &item));
+  PetscCallMPI(MPI_Type_commit(&item));
+  PetscCall(HopsNeighborsSend(comm, tag, out, out->start, in, in->start, item, bytes, sorted, come));
+  PetscCallMPI(MPI_Type_free(&item));
+  PetscCall(PetscFree(sorted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr,
                                  const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[])
 {
-  PetscMPIInt  size, tag[2], nto = 0, nget, *toranks, *fromranks, len;
-  PetscInt    *count, *first, *perm, *cnt, *fromcnt, total = 0, *is2, k = 0;
-  PetscReal   *rs2;
-  MPI_Request *req;
+  HopsNeighbors out, in;
+  PetscMPIInt   tag;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscCommDuplicate(comm, &comm, &tag[0]));
-  PetscCall(PetscCommGetNewTag(comm, &tag[1]));
-  PetscCall(PetscCalloc2(size + 1, &first, n, &perm));
-  for (PetscInt i = 0; i < n; ++i) ++first[to[i] + 1];
-  for (PetscMPIInt r = 0; r < size; ++r) nto += first[r + 1] > 0;
-  PetscCall(PetscMalloc3(nto, &toranks, nto, &cnt, size, &count));
-  nto = 0;
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    if (first[r + 1] > 0) {
-      toranks[nto] = r;
-      cnt[nto++]   = first[r + 1];
-    }
-    first[r + 1] += first[r];
-    count[r] = first[r];
+  PetscCall(PetscCommDuplicate(comm, &comm, &tag));
+  PetscCall(HopsNeighborsCreateByRank(comm, n, to, &out));
+  PetscCall(HopsNeighborsCreateOpposite(comm, &out, &in));
+  *nfrom = in.start[in.n];
+  PetscCall(PetscMalloc1(*nfrom * ni, ir));
+  PetscCall(SendItems(comm, tag, &out, &in, ni, MPIU_INT, sizeof(PetscInt), is, *ir));
+  if (nr) {
+    PetscCall(PetscMalloc1(*nfrom * nr, rr));
+    PetscCall(SendItems(comm, tag, &out, &in, nr, MPIU_REAL, sizeof(PetscReal), rs, *rr));
   }
-  for (PetscInt i = 0; i < n; ++i) perm[count[to[i]]++] = i;
-  PetscCall(PetscMalloc2(n * ni, &is2, n * nr, &rs2));
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscCall(PetscArraycpy(is2 + i * ni, is + perm[i] * ni, ni));
-    if (nr) PetscCall(PetscArraycpy(rs2 + i * nr, rs + perm[i] * nr, nr));
+  if (from) {
+    PetscCall(PetscMalloc1(*nfrom, from));
+    for (PetscMPIInt k = 0; k < in.n; ++k)
+      for (PetscInt i = in.start[k]; i < in.start[k + 1]; ++i) (*from)[i] = in.rank[k];
   }
-  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, toranks, cnt, &nget, &fromranks, (void **)&fromcnt));
-  {
-    PetscInt *order; /* in order of rank: messages arrive in any */
-
-    PetscCall(PetscMalloc1(nget, &order));
-    for (PetscMPIInt r = 0; r < nget; ++r) order[r] = fromranks[r];
-    PetscCall(PetscSortIntWithArray(nget, order, fromcnt));
-    for (PetscMPIInt r = 0; r < nget; ++r) fromranks[r] = (PetscMPIInt)order[r];
-    PetscCall(PetscFree(order));
-  }
-  for (PetscMPIInt r = 0; r < nget; ++r) total += fromcnt[r];
-  PetscCall(PetscMalloc1(total * ni, ir));
-  if (nr) PetscCall(PetscMalloc1(total * nr, rr));
-  if (from) PetscCall(PetscMalloc1(total, from));
-  PetscCall(PetscMalloc1(2 * (nto + nget), &req));
-  total = 0;
-  for (PetscMPIInt r = 0; r < nget; ++r) {
-    PetscCall(PetscMPIIntCast(fromcnt[r] * ni, &len));
-    PetscCallMPI(MPI_Irecv(*ir + total * ni, len, MPIU_INT, fromranks[r], tag[0], comm, &req[k++]));
-    PetscCall(PetscMPIIntCast(fromcnt[r] * nr, &len));
-    if (nr) PetscCallMPI(MPI_Irecv(*rr + total * nr, len, MPIU_REAL, fromranks[r], tag[1], comm, &req[k++]));
-    for (PetscInt i = 0; from && i < fromcnt[r]; ++i) (*from)[total + i] = fromranks[r];
-    total += fromcnt[r];
-  }
-  for (PetscMPIInt r = 0; r < nto; ++r) {
-    PetscCall(PetscMPIIntCast(cnt[r] * ni, &len));
-    PetscCallMPI(MPI_Isend(is2 + first[toranks[r]] * ni, len, MPIU_INT, toranks[r], tag[0], comm, &req[k++]));
-    PetscCall(PetscMPIIntCast(cnt[r] * nr, &len));
-    if (nr) PetscCallMPI(MPI_Isend(rs2 + first[toranks[r]] * nr, len, MPIU_REAL, toranks[r], tag[1], comm, &req[k++]));
-  }
-  PetscCallMPI(MPI_Waitall((PetscMPIInt)k, req, MPI_STATUSES_IGNORE));
-  *nfrom = total;
-  PetscCall(PetscFree(req));
-  PetscCall(PetscFree(fromranks));
-  PetscCall(PetscFree(fromcnt));
-  PetscCall(PetscFree2(is2, rs2));
-  PetscCall(PetscFree3(toranks, cnt, count));
-  PetscCall(PetscFree2(first, perm));
+  PetscCall(HopsNeighborsDestroy(&out));
+  PetscCall(HopsNeighborsDestroy(&in));
   PetscCall(PetscCommDestroy(&comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,12 +18,53 @@ PetscErrorCode HopsNeighborsCreate(PetscMPIInt n, const PetscMPIInt rank[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NeighborsDestroy(HopsNeighbors *neighbors)
+PetscErrorCode HopsNeighborsDestroy(HopsNeighbors *neighbors)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree2(neighbors->rank, neighbors->start));
   PetscCall(PetscFree(neighbors->entry));
   neighbors->n = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNeighborsCreateByRank(MPI_Comm comm, PetscInt nitems, const PetscInt to[], HopsNeighbors *neighbors)
+{
+  PetscMPIInt size, n = 0, *rank;
+  PetscInt   *count, *next;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscCalloc1(size, &next));
+  for (PetscInt i = 0; i < nitems; ++i) ++next[to[i]];
+  for (PetscMPIInt r = 0; r < size; ++r) n += next[r] ? 1 : 0;
+  PetscCall(PetscMalloc2(n, &rank, n, &count));
+  for (PetscMPIInt r = 0, k = 0; r < size; ++r) {
+    if (!next[r]) continue;
+    rank[k]    = r;
+    count[k++] = next[r];
+  }
+  PetscCall(HopsNeighborsCreate(n, rank, count, neighbors));
+  PetscCall(PetscFree2(rank, count));
+  for (PetscMPIInt k = 0; k < n; ++k) next[neighbors->rank[k]] = neighbors->start[k];
+  for (PetscInt i = 0; i < nitems; ++i) neighbors->entry[next[to[i]]++] = i;
+  PetscCall(PetscFree(next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNeighborsCreateOpposite(MPI_Comm comm, const HopsNeighbors *neighbors, HopsNeighbors *opposite)
+{
+  PetscInt   *count, *theirs;
+  PetscMPIInt n, *rank;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(neighbors->n, &count));
+  for (PetscMPIInt k = 0; k < neighbors->n; ++k) count[k] = neighbors->start[k + 1] - neighbors->start[k];
+  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, neighbors->n, neighbors->rank, count, &n, &rank, &theirs));
+  PetscCall(PetscSortMPIIntWithIntArray(n, rank, theirs)); /* they answer in any order */
+  PetscCall(HopsNeighborsCreate(n, rank, theirs, opposite));
+  PetscCall(PetscFree(rank));
+  PetscCall(PetscFree(theirs));
+  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,38 +87,6 @@ PetscErrorCode HopsNeighborsSend(MPI_Comm comm, PetscMPIInt tag, const HopsNeigh
   }
   PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
   PetscCall(PetscFree(request));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ghosts by their owners; root[k]: what ghost entry[k] is to its owner, the caller's to free */
-static PetscErrorCode FindOwners(MPI_Comm comm, PetscInt nghosts, const PetscSFNode remote[], HopsNeighbors *owners,
-                                 PetscInt **root)
-{
-  PetscMPIInt size, n = 0, *rank;
-  PetscInt   *count, *next;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscCalloc1(size, &next));
-  for (PetscInt g = 0; g < nghosts; ++g) ++next[remote[g].rank];
-  for (PetscMPIInt r = 0; r < size; ++r) n += next[r] ? 1 : 0;
-  PetscCall(PetscMalloc2(n, &rank, n, &count));
-  for (PetscMPIInt r = 0, k = 0; r < size; ++r) {
-    if (!next[r]) continue;
-    rank[k]    = r;
-    count[k++] = next[r];
-  }
-  PetscCall(HopsNeighborsCreate(n, rank, count, owners));
-  PetscCall(PetscFree2(rank, count));
-  PetscCall(PetscMalloc1(nghosts, root));
-  for (PetscMPIInt k = 0; k < n; ++k) next[owners->rank[k]] = owners->start[k];
-  for (PetscInt g = 0; g < nghosts; ++g) {
-    const PetscInt k = next[remote[g].rank]++;
-
-    owners->entry[k] = g;
-    (*root)[k]       = remote[g].index;
-  }
-  PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,8 +152,8 @@ PetscErrorCode HopsHaloFinish(MPI_Comm comm, PetscMPIInt tag, PetscInt nT, HopsH
 PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)sf);
-  PetscInt           nroots, nghosts, *root, *count, *holdercount;
-  PetscMPIInt        tag, nholders, *holder;
+  PetscInt           nroots, nghosts, *owner, *root;
+  PetscMPIInt        tag;
   const PetscInt    *ilocal;
   const PetscSFNode *remote;
 
@@ -152,19 +161,15 @@ PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
   PetscCall(PetscSFGetGraph(sf, &nroots, &nghosts, &ilocal, &remote));
   PetscCheck(!ilocal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts in order");
   PetscCall(PetscObjectGetNewTag((PetscObject)sf, &tag));
-  PetscCall(FindOwners(comm, nghosts, remote, &halo->owners, &root));
-  PetscCall(PetscMalloc1(halo->owners.n, &count));
-  for (PetscMPIInt k = 0; k < halo->owners.n; ++k) count[k] = halo->owners.start[k + 1] - halo->owners.start[k];
-  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, halo->owners.n, halo->owners.rank, count, &nholders, &holder, &holdercount));
-  PetscCall(PetscSortMPIIntWithIntArray(nholders, holder, holdercount));
-  PetscCall(HopsNeighborsCreate(nholders, holder, holdercount, &halo->holders));
+  PetscCall(PetscMalloc2(nghosts, &owner, nghosts, &root));
+  for (PetscInt g = 0; g < nghosts; ++g) owner[g] = remote[g].rank;
+  PetscCall(HopsNeighborsCreateByRank(comm, nghosts, owner, &halo->owners));
+  for (PetscInt k = 0; k < nghosts; ++k) root[k] = remote[halo->owners.entry[k]].index;
+  PetscCall(HopsNeighborsCreateOpposite(comm, &halo->owners, &halo->holders));
   PetscCall(HopsNeighborsSend(comm, tag, &halo->owners, halo->owners.start, &halo->holders, halo->holders.start, MPIU_INT,
                               sizeof(PetscInt), root, halo->holders.entry));
   PetscCall(HopsHaloFinish(comm, tag, nroots, halo));
-  PetscCall(PetscFree(holder));
-  PetscCall(PetscFree(holdercount));
-  PetscCall(PetscFree(count));
-  PetscCall(PetscFree(root));
+  PetscCall(PetscFree2(owner, root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,8 +179,8 @@ PetscErrorCode HopsHaloDestroy(HopsHalo *halo)
   PetscCall(PetscSFDestroy(&halo->sf));
   PetscCall(PetscFree(halo->shared));
   PetscCall(PetscFree(halo->place));
-  PetscCall(NeighborsDestroy(&halo->owners));
-  PetscCall(NeighborsDestroy(&halo->holders));
+  PetscCall(HopsNeighborsDestroy(&halo->owners));
+  PetscCall(HopsNeighborsDestroy(&halo->holders));
   halo->nshared = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -238,6 +238,12 @@ PETSC_INTERN PetscErrorCode HopsHaloFinish(MPI_Comm, PetscMPIInt tag, PetscInt n
 PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
 /* n neighbours with room for start[n] entries */
 PETSC_INTERN PetscErrorCode HopsNeighborsCreate(PetscMPIInt n, const PetscMPIInt rank[], const PetscInt count[], HopsNeighbors *);
+/* of items that are to go to ranks: entry[] are the items, by their ranks in their order */
+PETSC_INTERN PetscErrorCode HopsNeighborsCreateByRank(MPI_Comm, PetscInt n, const PetscInt to[], HopsNeighbors *);
+/* the ranks that have this one as a neighbour, ascending, with room for as many entries as they have for it;
+   collective */
+PETSC_INTERN PetscErrorCode HopsNeighborsCreateOpposite(MPI_Comm, const HopsNeighbors *, HopsNeighbors *opposite);
+PETSC_INTERN PetscErrorCode HopsNeighborsDestroy(HopsNeighbors *);
 /* a message to each of some neighbours, from each of others: out[tostart[k]..], in[fromstart[k]..] in units
    of `size` bytes */
 PETSC_INTERN PetscErrorCode HopsNeighborsSend(MPI_Comm, PetscMPIInt tag, const HopsNeighbors *to, const PetscInt tostart[],
