@@ -12,7 +12,7 @@
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see
                                      `PCLORSetDropTolerance()` (default 0.5)
 . -pc_lor_constraint_entries <n>   - weights that the row of a hanging node keeps, 0 for all, see
-                                     `PCLORSetConstraintEntries()` (default 2 in 3D at orders up to 3, else 4)
+                                     `PCLORSetConstraintEntries()` (default 4; 3D: 2 below order 3, 1 below 7)
 . -pc_lor_couple <bool>            - of several components: keep the couplings between them, see
                                      `PCLORSetCouple()` (default true on the host, false on a device)
 . -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the

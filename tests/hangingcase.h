@@ -88,7 +88,8 @@ static inline PetscErrorCode HangFreeUnknowns(const HangArrays *a, PetscInt *n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* all eigenvalues of LOR^-1 A on the unknowns keep[n]; `entries` are those of PCLORSetConstraintEntries() */
+/* all eigenvalues of LOR^-1 A on the unknowns keep[n]; `entries` are those of PCLORSetConstraintEntries(), or
+   PETSC_DECIDE for what options say, or the default */
 static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n, const PetscInt keep[], PetscReal lambda[])
 {
   Mat          B, L;
@@ -98,9 +99,9 @@ static inline PetscErrorCode HangEigenvalues(Mat A, PetscInt entries, PetscInt n
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
+  if (entries >= 0) PetscCall(PCLORSetConstraintEntries(pc, entries));
   PetscCall(PCSetUp(pc));
   PetscCall(PCLORGetMat(pc, &L));
   PetscCall(MatConvert(L, MATAIJ, MAT_INITIAL_MATRIX, &L)); /* of a device's type, which has no rows at hand */

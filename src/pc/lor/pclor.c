@@ -74,11 +74,11 @@ static PetscErrorCode PCLORGetInnerType(PC_LOR *lor, char choice[64])
 
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row (at order 2 in
-  3D three, which is a fourth less set-up for one iteration more; at order 1 they would cost multigrid, whose
-  coarsest level this is, five iterations), strong threshold 0.25, symmetric l1 Gauss-Seidel smoothing in the
-  natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not
-  factored on the coarsest level. On a device: PMIS coarsening and l1 Jacobi smoothing, and hypre's own sparse
-  products.
+  3D three, unless components couple, which is a fourth less set-up for one iteration more; at order 1 they
+  would cost multigrid, whose coarsest level this is, five iterations), strong threshold 0.25, symmetric l1
+  Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A
+  singular matrix is not factored on the coarsest level. On a device: PMIS coarsening and l1 Jacobi smoothing,
+  and hypre's own sparse products.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -547,7 +547,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 
 /* By measurement (docs/performance/adaptive-gpu.md): in 3D AMG's set-up and cycle gain more by a matrix as
    sparse as that of equal cells than CG loses by iterations. From order 3 on the largest weight alone does
-   about as well as two, by spectra and by iterations. From order 7 on CG loses as much */
+   about as well as two, by spectra and by iterations. From order 7 on it costs a sixth more iterations and
+   gains 3% of the time */
 PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
 {
   if (lor->constraintentries != PETSC_DECIDE) return lor->constraintentries;

@@ -183,7 +183,7 @@ static PetscErrorCode SinglePart(HopsSingleMG mg, PetscInt k, int part)
 {
   HopsSingleLevel     *l      = mg->level + k;
   const HopsMemoryOps *memory = l->space->backend->memory;
-  PetscErrorCode       err;
+  PetscErrorCode       err, end;
   PetscLogDouble       before, after;
 
   PetscFunctionBegin;
@@ -196,8 +196,9 @@ static PetscErrorCode SinglePart(HopsSingleMG mg, PetscInt k, int part)
     PetscCall(PetscGetFlops(&before));
     PetscCall((*memory->RecordBegin)());
     err = SingleRunPart(mg, k, part); /* the record is ended in any case */
-    PetscCall((*memory->RecordEnd)(&l->record[part]));
+    end = (*memory->RecordEnd)(&l->record[part]);
     PetscCall(err);
+    PetscCall(end);
     PetscCall(PetscGetFlops(&after));
     l->flops[part] = after - before;
   } else PetscCall(PetscLogGpuFlops(l->flops[part]));

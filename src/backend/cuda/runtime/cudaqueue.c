@@ -125,17 +125,19 @@ PetscErrorCode HopsRecordBegin_CUDA(void)
 PetscErrorCode HopsRecordEnd_CUDA(HopsRecord *record)
 {
   const cudaStream_t stream = recording;
-  cudaGraph_t        graph;
+  cudaGraph_t        graph  = NULL;
+  cudaGraphExec_t    exec;
   cudaError_t        err;
 
   PetscFunctionBegin;
   recording = NULL;
   err       = cudaStreamEndCapture(stream, &graph);
   PetscCallCUDA(cudaStreamDestroy(stream));
+  if (err == cudaSuccess) err = cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagUseNodePriority); /* the queues' own */
+  if (graph) PetscCallCUDA(cudaGraphDestroy(graph));
   PetscCallCUDA(err);
   PetscCall(PetscNew(record));
-  PetscCallCUDA(cudaGraphInstantiate(&(*record)->graph, graph, cudaGraphInstantiateFlagUseNodePriority)); /* the queues' own */
-  PetscCallCUDA(cudaGraphDestroy(graph));
+  (*record)->graph = exec;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -218,10 +218,18 @@ template <size_t own, size_t apart, int threads> struct HopsKokkosRoom {
   }
 };
 
+/* blocks, or as many as a multiprocessor has room for, and at least one */
+static constexpr int HopsKokkosBound(int threads, int blocks)
+{
+  return blocks < 2 || threads * 2 > HOPS_KOKKOS_THREADS
+           ? 1
+           : (threads * blocks > HOPS_KOKKOS_THREADS ? HOPS_KOKKOS_THREADS / threads : blocks);
+}
+
 /* Of so many lanes, of which registers must be had for so many teams at once, 0: for one. Without bounds
    Kokkos refuses teams that are too large for the registers that the compiler took */
 template <int THREADS, int BLOCKS>
-using HopsKokkosPolicy = Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<THREADS, (BLOCKS > 0 ? BLOCKS : 1)>>;
+using HopsKokkosPolicy = Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<THREADS, HopsKokkosBound(THREADS, BLOCKS)>>;
 
 /* As many of `blocks` teams as scratch of n bytes each leaves room for: Kokkos refuses others */
 static constexpr int HopsKokkosBlocks(int blocks, int threads, size_t n)

@@ -48,6 +48,14 @@ static constexpr bool              HopsKokkosTensor = false;
   #endif
 #endif
 
+/* Threads of a multiprocessor; of cards for graphics the fewest */
+#if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100) || defined(KOKKOS_ARCH_AMPERE80) || \
+  defined(KOKKOS_ARCH_VOLTA70)
+  #define HOPS_KOKKOS_THREADS 2048
+#else
+  #define HOPS_KOKKOS_THREADS 1024
+#endif
+
 /* Bytes of shared memory of a multiprocessor */
 #if defined(KOKKOS_ARCH_HOPPER90) || defined(KOKKOS_ARCH_BLACKWELL100)
   #define HOPS_KOKKOS_SHARED (228 * 1024)

@@ -136,7 +136,7 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
 {
   cudaStream_t   stream;
   PetscBool      done = PETSC_FALSE;
-  PetscErrorCode err;
+  PetscErrorCode err, end;
 
   PetscFunctionBegin;
   if (c->spread) PetscCall(HopsCycleRecordSpread(c, &done));
@@ -149,8 +149,9 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
   PetscCall(HopsRecordBegin_CUDA());
   PetscCall(HopsGetCUDAStream(&stream));
   err = HopsCycleRunMiddle(c, stream); /* the record is ended in any case */
-  PetscCall(HopsRecordEnd_CUDA(&c->graph));
+  end = HopsRecordEnd_CUDA(&c->graph);
   PetscCall(err);
+  PetscCall(end);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -396,7 +396,7 @@ PetscErrorCode HopsCycleRecordSpread(HopsCycle c, PetscBool *done)
 {
   const HopsMemoryOps *memory = c->spread->be->memory;
   cudaStream_t         stream;
-  PetscErrorCode       err;
+  PetscErrorCode       err, end;
 
   PetscFunctionBegin;
   *done = CanRecord(c) ? PETSC_TRUE : PETSC_FALSE;
@@ -404,8 +404,9 @@ PetscErrorCode HopsCycleRecordSpread(HopsCycle c, PetscBool *done)
   PetscCall((*memory->RecordBegin)());
   PetscCall(HopsGetCUDAStream(&stream));
   err = c->single ? Middle<float>(c, stream) : Middle<double>(c, stream); /* the record is ended in any case */
-  PetscCall((*memory->RecordEnd)(&c->spread->record));
+  end = (*memory->RecordEnd)(&c->spread->record);
   PetscCall(err);
+  PetscCall(end);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -258,13 +258,14 @@ PetscErrorCode HopsBoxMGCapture(HopsBoxMG mg)
   PetscFunctionBegin;
   if (l < 1) PetscFunctionReturn(PETSC_SUCCESS);
   for (int nested = 0; nested < 2; nested++) {
-    PetscErrorCode err;
+    PetscErrorCode err, end;
 
     PetscCall(HopsRecordBegin_CUDA());
     PetscCall(HopsGetCUDAStream(&stream));
     err = nested ? NestedBelow(mg, stream) : Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream);
-    PetscCall(HopsRecordEnd_CUDA(nested ? &mg->nested : &mg->graph)); /* in any case */
+    end = HopsRecordEnd_CUDA(nested ? &mg->nested : &mg->graph); /* in any case */
     PetscCall(err);
+    PetscCall(end);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
