@@ -256,7 +256,7 @@ def _(rows):
     return ["p", "refill ms", "uniform's ms", "by unknown"], out
 
 
-@table("adaptive-large", "gpu/amrlarge.csv", "gpu/amrlarge7.csv")
+@table("adaptive-large", "gpu/amrlarge.csv", "gpu/amrlarge-before.csv")
 def _(now, before):
     rows = [dict(r, card="H200") for r in now] + [dict(r, card="H100") for r in before]
     keys = ("order", "card", "cells", "hanging", "unknowns", "iterations")
