@@ -74,7 +74,7 @@ static PetscErrorCode PCLORGetInnerType(PC_LOR *lor, char choice[64])
 
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row (at order 2 in
-  3D three, unless components couple, which is a fourth less set-up for one iteration more; at order 1 they
+  3D three, unless components couple, which is up to a fourth less set-up for an iteration; at order 1 they
   would cost multigrid, whose coarsest level this is, five iterations), strong threshold 0.25, symmetric l1
   Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A
   singular matrix is not factored on the coarsest level. On a device: PMIS coarsening and l1 Jacobi smoothing,
