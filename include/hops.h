@@ -3,6 +3,7 @@
 #include <hopsspace.h>
 #include <hopsmat.h>
 #include <hopsadapt.h>
+#include <hopshp.h>
 #include <hopslor.h>
 #include <hopspatch.h>
 #include <hopsmg.h>

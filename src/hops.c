@@ -3,12 +3,14 @@
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopsptapimpl.h>
 #include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopsboximpl.h>
 #include <hops/private/hopsrealhypre.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;
+PetscClassId HOPS_HPSPACE_CLASSID;
 HopsEvents   HopsEvent;
 
 static PetscBool HopsInitialized = PETSC_FALSE;
@@ -106,17 +108,16 @@ static PetscErrorCode HopsRegisterEvents(void)
 /* -info_exclude hops and -log_exclude hops, as for PETSc's own packages */
 static PetscErrorCode HopsProcessExclusions(void)
 {
-  PetscClassId classids[2] = {HOPS_SPACE_CLASSID, HOPS_COEFFICIENT_CLASSID};
+  PetscClassId classids[3] = {HOPS_SPACE_CLASSID, HOPS_COEFFICIENT_CLASSID, HOPS_HPSPACE_CLASSID};
   char         list[256];
   PetscBool    set, excluded = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscInfoProcessClass("hops", 2, classids));
+  PetscCall(PetscInfoProcessClass("hops", 3, classids));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-log_exclude", list, sizeof(list), &set));
   if (set) PetscCall(PetscStrInList("hops", list, ',', &excluded));
   if (excluded) {
-    PetscCall(PetscLogEventExcludeClass(HOPS_SPACE_CLASSID));
-    PetscCall(PetscLogEventExcludeClass(HOPS_COEFFICIENT_CLASSID));
+    for (PetscInt i = 0; i < 3; ++i) PetscCall(PetscLogEventExcludeClass(classids[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,6 +163,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PCInitializePackage());
   PetscCall(PetscClassIdRegister("Hops Space", &HOPS_SPACE_CLASSID));
   PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
+  PetscCall(PetscClassIdRegister("Hops hp Space", &HOPS_HPSPACE_CLASSID));
   PetscCall(MatRegister(MATPA, MatCreate_PA));
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
 #if defined(HOPS_HYPRE)
@@ -170,6 +172,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(MatRegister(MATHOPSINTERP, MatCreate_HopsInterp));
   PetscCall(PCRegister(PCHOPSMG, PCCreate_HopsMG));
   PetscCall(PCRegister(PCPATCHFD, PCCreate_PATCHFD));
+  PetscCall(MatRegister(MATHOPSPTAP, MatCreate_HopsPtAP));
   PetscCall(MatRegister(MATHOPSBOX, MatCreate_HopsBox));
   PetscCall(PCRegister(PCBOXMG, PCCreate_BoxMG));
   PetscCall(HopsPlexRegister());

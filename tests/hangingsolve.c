@@ -164,56 +164,6 @@ static PetscErrorCode Rates(PetscInt dim, PetscInt p)
 
 /* ------------------------------------------- spectra ------------------------------------------- */
 
-static void Lagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal dl[])
-{
-  for (PetscInt j = 0; j < n; ++j) {
-    dl[j] = 0.0;
-    for (PetscInt k = 0; k < n; ++k) {
-      PetscReal t = 1.0;
-
-      if (k == j) continue;
-      for (PetscInt m = 0; m < n; ++m)
-        if (m != j && m != k) t *= (x - z[m]) / (z[j] - z[m]);
-      dl[j] += t / (z[j] - z[k]);
-    }
-  }
-}
-
-/* smallest and largest eigenvalue of the stiffness of an interval by that of its sub-edges, of width h, each
-   with the mean of Gauss-Lobatto weight by lumped width at its ends */
-static PetscErrorCode Stiffness(PetscInt p, PetscReal b[2])
-{
-  const PetscInt n = p + 1;
-  PetscReal     *K, *L, *x, *w, *dl, *lambda, z[16] = {-1.0, 1.0}, r[16] = {1.0, 1.0};
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscCalloc2(p * p, &K, p * p, &L));
-  PetscCall(PetscMalloc4(n, &x, n, &w, n, &dl, n, &lambda));
-  if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(n, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, r));
-  PetscCall(PetscDTGaussQuadrature(n, -1.0, 1.0, x, w));
-  for (PetscInt k = 0; k < n; ++k) {
-    Lagrange(n, z, x[k], dl);
-    for (PetscInt i = 1; i < n; ++i)
-      for (PetscInt j = 1; j < n; ++j) K[(i - 1) * p + j - 1] += w[k] * dl[i] * dl[j];
-  }
-  for (PetscInt i = 0; i < n; ++i) r[i] /= 0.5 * ((i < p ? z[i + 1] : z[i]) - (i ? z[i - 1] : z[i]));
-  for (PetscInt i = 0; i < p; ++i) {
-    const PetscReal k = 0.5 * (r[i] + r[i + 1]) / (z[i + 1] - z[i]);
-
-    L[i * p + i] += k;
-    if (i) {
-      L[(i - 1) * p + i - 1] += k;
-      L[i * p + i - 1] = L[(i - 1) * p + i] = -k;
-    }
-  }
-  PetscCall(TestEigenvalues(p, K, L, lambda));
-  b[0] = lambda[0];
-  b[1] = lambda[p - 1];
-  PetscCall(PetscFree2(K, L));
-  PetscCall(PetscFree4(x, w, dl, lambda));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Extreme(HopsSpace sp, PetscInt entries, PetscInt nfree, const PetscInt keep[], PetscReal lambda[])
 {
   const PetscScalar one = 1.0;
@@ -249,7 +199,7 @@ static PetscErrorCode Spectrum(PetscInt dim, PetscInt p, PetscInt finest)
   PetscCall(HangArraysCreate(&m, p, NULL, HangEverywhere, -1, &a));
   PetscCall(HangSpace(&m, p, &a, &sp));
   PetscCall(HangFreeUnknowns(&a, &n, &keep, &lambda));
-  PetscCall(Stiffness(p, b));
+  PetscCall(HangPencil(p, b));
   b[0] *= PetscPowRealInt(p / (2.0 * p + 1.0), dim - 1);
   for (PetscInt i = 0; i < 2; ++i) {
     PetscCall(Extreme(sp, i ? PETSC_DECIDE : 0, n, keep, lambda)); /* all, and the default */

@@ -191,8 +191,11 @@ typedef struct {
   PetscBool   scaledrows;    /* of Dirichlet rows alone */
   /* src/pc/lor/pclorbetween.c: the operator's unknowns are others than the space's */
   Mat             prolongation, transformation;
-  HopsLORBetween *between;  /* or NULL */
-  PetscReal       zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  HopsLORBetween *between; /* or NULL */
+  /* src/pc/lor/pclorsum.c: those of the operators of a sum */
+  PetscInt  nsub;
+  PC       *sub;
+  PetscReal zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */
@@ -250,6 +253,14 @@ PETSC_INTERN PetscErrorCode PCLORBetweenBegin(PC_LOR *, Vec x, Vec y, Vec *xi, V
 PETSC_INTERN PetscErrorCode PCLORBetweenEnd(PC_LOR *, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode PCLORBetweenView(PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORBetweenDestroy(PC_LOR *);
+/* src/pc/lor/pclorview.c */
+PETSC_INTERN PetscErrorCode PCView_LOR(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCLORViewConstraints(const HopsLOR *, PetscViewer);
+/* src/pc/lor/pclorsum.c: operators that are sums of P^T A P. The new matrix is the caller's */
+PETSC_INTERN PetscErrorCode PCLORIsSum(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode PCLORSumSetUp(PC, PC_LOR *, Mat *);
+PETSC_INTERN PetscErrorCode PCLORSumView(const PC_LOR *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCLORSumReset(PC_LOR *);
 /* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */
 PETSC_INTERN PetscErrorCode PCLORCountComponents(PC, HopsSpace, PetscInt *nc);
 PETSC_INTERN PetscErrorCode PCLORCheckElasticity(PC, PC_LOR *);

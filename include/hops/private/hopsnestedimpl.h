@@ -110,6 +110,18 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateCellView(HopsSpace, PetscInt n, const
 
 /* src/space/arrays/lowerorder.c: a space from arrays, at a lower order; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt order, HopsSpace *lower);
+/* the entry of cell c of the fine space that gives node j of the lattice of order q its number: the same
+   entry of the L-vector, whatever cell sees it */
+PETSC_INTERN PetscInt HopsSpaceLowerNode(HopsSpace fine, PetscInt q, PetscInt c, PetscInt j);
+/* number[nL]: 0 where this rank's cells have such an entry, else -1. Then those that any rank has have global
+   numbers, n of this rank's; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceNumberMarked(HopsSpace fine, PetscInt number[], PetscInt *n);
+/* the same of n of this rank's cells, those with place[c] >= 0, which are the new space's cells in the
+   caller's order; without essential unknowns, or with the fine one's. number[nL] of entries that are its
+   nodes, else -1. What unknowns are of parents' alone has no place then: nothing is to be interpolated
+   there */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateLowerPart(HopsSpace fine, PetscInt order, PetscInt n, const PetscInt place[],
+                                                     PetscBool essential, PetscInt number[], HopsSpace *lower);
 
 /* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential
    boundary and element maps from the fine one */

@@ -293,14 +293,31 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sum over operators on spaces, by unknowns of its own */
+static PetscErrorCode PCLORSetUpSum(PC pc, PC_LOR *lor)
+{
+  Mat sum;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORSumSetUp(pc, lor, &sum));
+  PetscCall(KSPReset(lor->ksp)); /* sizes and pattern may change */
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(PCLORConvert(lor, sum));
+  PetscCall(MatDestroy(&sum));
+  PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
   PC_LOR     *lor = (PC_LOR *)pc->data;
   const char *was = HopsMake("the low-order-refined matrix");
+  PetscBool   sum;
 
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(Citation, &Cited));
-  PetscCall(PCLORGetForm(pc, lor));
+  PetscCall(PCLORIsSum(pc, &sum));
+  if (!sum) PetscCall(PCLORGetForm(pc, lor));
   if (!lor->innerset) {
     const char *prefix;
 
@@ -308,7 +325,8 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
     PetscCall(KSPSetOptionsPrefix(lor->ksp, prefix));
     PetscCall(KSPAppendOptionsPrefix(lor->ksp, "lor_"));
   }
-  if (lor->block) PetscCall(PCLORSetUpBlock(pc, lor));
+  if (sum) PetscCall(PCLORSetUpSum(pc, lor));
+  else if (lor->block) PetscCall(PCLORSetUpBlock(pc, lor));
   else PetscCall(PCLORSetUpScalar(pc, lor));
   PetscCall(PCLORRenewAuxiliary(pc, lor));
   PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
@@ -556,91 +574,6 @@ PetscInt PCLORConstraintEntries(const PC_LOR *lor, HopsSpace sp)
   return sp->order < 3 ? 2 : 1;
 }
 
-static PetscErrorCode PCLORViewConstraints(const HopsLOR *lor, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (!lor->space->hanging) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lor->constraintentries && lor->space->family == HOPS_H1)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: %" PetscInt_FMT " largest\n", lor->constraintentries));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "weights kept in rows of hanging nodes: all\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
-{
-  PC_LOR   *lor = (PC_LOR *)pc->data;
-  PetscBool ascii;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsViewVersion(viewer));
-  if (!lor->form->space) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSourceNames[lor->source]));
-  PetscCall(HopsSpaceView(lor->form->space, viewer));
-  PetscCall(PCLORBetweenView(lor, viewer));
-  PetscCall(PCLORViewAttach(lor, viewer));
-  if (lor->mat) {
-    if (lor->block) {
-      const PetscInt n = lor->form->space->N * lor->block->nc;
-
-      PetscCall(
-        PetscViewerASCIIPrintf(viewer,
-                               "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, %s%" PetscInt_FMT
-                               "%s, terms%s%s%s%s%s\n",
-                               ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
-                               lor->block->couple ? "blocks of " : "", lor->block->nc,
-                               lor->block->couple ? "" : " components that do not couple", lor->block->has[0] ? " g0" : "",
-                               lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
-                               lor->upwind ? ", upwind" : ""));
-      if (!lor->block->couple)
-        PetscCall(PetscViewerASCIIPrintf(viewer, "kernel %s, drop tolerance: %g\n", lor->block->lor.kernel->kernel,
-                                         (double)lor->block->lor.droptol));
-      if (!lor->block->couple) PetscCall(PCLORViewConstraints(&lor->block->lor, viewer));
-    } else {
-      PetscCall(
-        PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
-                               ((PetscObject)lor->mat)->type_name,
-                               lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, lor->lor.kernel->kernel));
-      if (lor->form->space->family == HOPS_H1)
-        PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
-      PetscCall(PCLORViewConstraints(&lor->lor, viewer));
-      if (lor->filled)
-        PetscCall(PetscViewerASCIIPrintf(viewer,
-                                         "mass coefficient zero in %" PetscInt_FMT
-                                         " cells, where this matrix has %g times the other coefficient\n",
-                                         lor->nzero, (double)lor->zerofill));
-    }
-    if (lor->block && HopsFormHas(lor->block->form, HOPS_BOUNDARY)) {
-      PetscBool has[4];
-
-      HopsFormGetFunctions(lor->block->form, HOPS_BOUNDARY, has);
-      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "",
-                                       has[2] ? " g2" : "", has[3] ? " g3" : ""));
-    }
-    if (lor->nodalused > 0.0)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
-    PetscCall(PCLORViewCycle(lor, viewer));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
-    PetscCall(PetscViewerASCIIPushTab(viewer));
-    if (lor->cycle && lor->gathered) {
-      PetscViewer own;
-
-      PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
-      if (lor->first) PetscCall(PCView(lor->first, own));
-      PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
-    } else PetscCall(KSPView(lor->ksp, viewer));
-    PetscCall(PetscViewerASCIIPopTab(viewer));
-  }
-  PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode PCReset_LOR(PC pc)
@@ -659,6 +592,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsLORDestroy(&lor->lor));
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORResetAuxiliary(lor));
+  PetscCall(PCLORSumReset(lor));
   PetscCall(HopsFormReset(lor->form));
   PetscCall(HopsFormSetSpace(lor->form, NULL));
   PetscCall(DMDestroy(&lor->dm));

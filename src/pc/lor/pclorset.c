@@ -501,7 +501,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
     PetscBool hypre;
     PC        q;
 
-    A = lor->block ? lor->block->mat : (lor->between ? lor->mat : lor->lor.mat);
+    A = lor->block ? lor->block->mat : (lor->between || lor->sub ? lor->mat : lor->lor.mat);
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre)); /* of a device: factored on the host */
     if (hypre) {
       Mat T; /* there is no direct way */
@@ -567,6 +567,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
 {
   PC_LOR   *lor  = NULL;
   PetscReal emin = 0.0, emax = 0.0;
+  PetscInt  N;
 
   PetscFunctionBegin;
   HopsValidHeader(pc, PC_CLASSID, 1);
@@ -575,7 +576,8 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
-  if (lor->form->space->N <= 100000) {
+  PetscCall(MatGetSize(lor->mat, &N, NULL));
+  if (N <= 100000) {
     PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));
     PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax,
                                      (double)(emax / emin)));

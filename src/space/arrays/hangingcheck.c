@@ -185,8 +185,9 @@ static PetscErrorCode Cell(Check *k, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where unknowns are: as cells have them that see them as nodes of their own; all cells agree */
-static PetscErrorCode Places(Check *k)
+/* Where unknowns are: as cells have them that see them as nodes of their own; all cells agree. Of a whole
+   mesh there is such a cell */
+static PetscErrorCode Places(Check *k, PetscBool whole)
 {
   HopsSpace      sp = k->sp;
   const PetscInt nv = k->nv;
@@ -219,7 +220,7 @@ static PetscErrorCode Places(Check *k)
     for (PetscInt i = 0; i < k->nkeys; ++i) k->place[i * nv + d] = leaf[i];
     PetscCall(PetscFree(leaf));
   }
-  for (PetscInt i = 0; i < sp->nT; ++i)
+  for (PetscInt i = 0; i < sp->nT && whole; ++i)
     if (root[i] == PETSC_MIN_REAL)
       PetscCall(
         HopsRefuse(k->why,
@@ -312,7 +313,7 @@ static PetscErrorCode Repair(Check *k)
   /* a map of a low order moves a cell's own nodes, too */
   for (PetscInt i = 0; i < k->nkeys * k->nv; ++i) k->place[i] = PETSC_MIN_REAL;
   PetscCall(PetscArrayzero(k->count, k->nkeys));
-  PetscCall(Places(k));
+  PetscCall(Places(k, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -480,7 +481,7 @@ PetscErrorCode HopsArraysCheckHanging(HopsArraysWork *a, const PetscInt gidx[], 
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
   PetscCall(HopsArraysKeySF(a, gidx, &k.keys));
   PetscCall(CheckCreate(&k));
-  PetscCall(Places(&k));
+  PetscCall(Places(&k, check));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   PetscCheck(!check || !sp->repair || sp->family == HOPS_H1, comm, PETSC_ERR_SUP,
              "-hops_repair_geometry moves nodes of arrays in H1 alone, and the space is in %s: give coordinates of the parents' "

@@ -1,5 +1,5 @@
-/* The space of a lower order on the cells of a space from arrays, whose caller numbered the nodes of the
-   higher one alone. */
+/* The space of a lower order on all or some of the cells of a space from arrays, whose caller numbered the
+   nodes of the higher one alone. */
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopsnestedimpl.h>
 
@@ -22,42 +22,30 @@ static void Places(PetscInt p, PetscInt q, PetscInt j, PetscInt at[2])
   }
 }
 
-/* which[nq]: entries of cell c of the fine space that give its nodes at order q their numbers */
-static void Nodes(HopsSpace fine, PetscInt q, PetscInt c, PetscInt which[])
+PetscInt HopsSpaceLowerNode(HopsSpace fine, PetscInt q, PetscInt c, PetscInt j)
 {
-  const PetscInt p = fine->order, dim = fine->dim, nq = HopsPower(q + 1, dim);
-  const int     *restr = fine->restr + c * fine->ne;
+  const PetscInt p = fine->order, dim = fine->dim;
+  const int     *restr    = fine->restr + c * fine->ne;
+  PetscInt       at[3][2] = {{0, 0}, {0, 0}, {0, 0}}, least = PETSC_INT_MAX, node = 0;
 
-  for (PetscInt j = 0; j < nq; ++j) {
-    PetscInt at[3][2] = {{0, 0}, {0, 0}, {0, 0}}, least = PETSC_INT_MAX;
+  for (PetscInt d = 0, k = j; d < dim; ++d, k /= q + 1) Places(p, q, k % (q + 1), at[d]);
+  for (PetscInt v = 0; v < (1 << dim); ++v) {
+    const PetscInt i = at[0][v & 1] + (p + 1) * (at[1][v >> 1 & 1] + (p + 1) * at[2][v >> 2]);
+    const PetscInt g = HopsSpaceGlobalIndex(fine, restr[i]);
 
-    for (PetscInt d = 0, k = j; d < dim; ++d, k /= q + 1) Places(p, q, k % (q + 1), at[d]);
-    for (PetscInt v = 0; v < (1 << dim); ++v) {
-      const PetscInt i = at[0][v & 1] + (p + 1) * (at[1][v >> 1 & 1] + (p + 1) * at[2][v >> 2]);
-      const PetscInt g = HopsSpaceGlobalIndex(fine, restr[i]);
-
-      if (g >= least) continue;
-      least    = g;
-      which[j] = i;
-    }
+    if (g >= least) continue;
+    least = g;
+    node  = i;
   }
+  return node;
 }
 
-/* number[nL]: of entries of an L-vector of the fine space that are nodes of order q their number, else -1;
-   n: of those that this rank owns */
-static PetscErrorCode Number(HopsSpace fine, PetscInt q, PetscInt number[], PetscInt *n)
+PetscErrorCode HopsSpaceNumberMarked(HopsSpace fine, PetscInt number[], PetscInt *n)
 {
-  const PetscInt nq = HopsPower(q + 1, fine->dim);
-  PetscInt      *which, first = 0;
-  PetscSF        sf;
+  PetscInt first = 0;
+  PetscSF  sf;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nq, &which));
-  for (PetscInt l = 0; l < fine->nL; ++l) number[l] = -1;
-  for (PetscInt c = 0; c < fine->ncells; ++c) {
-    Nodes(fine, q, c, which);
-    for (PetscInt j = 0; j < nq; ++j) number[fine->restr[c * fine->ne + which[j]]] = 0;
-  }
   PetscCall(HopsSpaceGetElementSF(fine, &sf));
   PetscCall(PetscSFReduceBegin(sf, MPIU_INT, number + fine->nT, number, MPI_MAX));
   PetscCall(PetscSFReduceEnd(sf, MPIU_INT, number + fine->nT, number, MPI_MAX));
@@ -69,7 +57,6 @@ static PetscErrorCode Number(HopsSpace fine, PetscInt q, PetscInt number[], Pets
     if (number[l] == 0) number[l] = first + k++;
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, number, number + fine->nT, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, number, number + fine->nT, MPI_REPLACE));
-  PetscCall(PetscFree(which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,40 +73,59 @@ static PetscErrorCode Turn(HopsSpace fine, HopsSpace lower)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells and their numbers, maps and masks are the same. Curved maps may be of a higher order than the space
-   then */
-PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt order, HopsSpace *lower)
+/* The arrays of the lower space from place[] on. Maps and masks are the fine one's. Curved maps may be of a
+   higher order than the space then */
+PetscErrorCode HopsSpaceCreateLowerPart(HopsSpace fine, PetscInt order, PetscInt n, const PetscInt place[], PetscBool essential,
+                                        PetscInt number[], HopsSpace *lower)
 {
-  const PetscInt  dim = fine->dim, nq = HopsPower(order + 1, dim), ng = HopsPower(fine->gorder + 1, dim), nc = fine->ncells;
-  PetscInt       *number, *unknowns, *ess, *which, n, ness = 0;
+  const PetscInt  dim = fine->dim, nq = HopsPower(order + 1, dim), ng = HopsPower(fine->gorder + 1, dim);
+  PetscInt       *unknowns, *ess, owned, ness = 0;
   PetscReal      *coords;
   unsigned short *masks = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(fine));
-  PetscCall(PetscMalloc5(fine->nL, &number, nc * nq, &unknowns, nc * nq, &ess, nq, &which, nc * ng * dim, &coords));
-  if (fine->hanging) PetscCall(PetscMalloc1(nc + 1, &masks)); /* not NULL without cells */
-  PetscCall(Number(fine, order, number, &n));
-  for (PetscInt c = 0; c < nc; ++c) {
-    const PetscInt at = fine->cell[c]; /* as the caller numbers the cells */
+  PetscCall(PetscMalloc3(n * nq, &unknowns, essential ? n * nq : 0, &ess, n * ng * dim, &coords));
+  if (fine->hanging) PetscCall(PetscMalloc1(n + 1, &masks)); /* not NULL without cells */
+  for (PetscInt l = 0; l < fine->nL; ++l) number[l] = -1;
+  for (PetscInt c = 0; c < fine->ncells; ++c) {
+    const PetscInt at = place[c];
 
+    if (at < 0) continue;
     if (masks) masks[at] = fine->hang[c];
     for (PetscInt i = 0; i < ng; ++i)
       for (PetscInt d = 0; d < dim; ++d) coords[(at * ng + i) * dim + d] = fine->X[(c * dim + d) * ng + i];
-    Nodes(fine, order, c, which);
     for (PetscInt j = 0; j < nq; ++j) {
-      const int l = fine->restr[c * fine->ne + which[j]];
+      const int l = fine->restr[c * fine->ne + HopsSpaceLowerNode(fine, order, c, j)];
 
-      unknowns[at * nq + j] = number[l];
-      if (l >= fine->nT + fine->nG) ess[ness++] = number[l];
+      unknowns[at * nq + j] = l;
+      number[l]             = 0;
     }
   }
+  PetscCall(HopsSpaceNumberMarked(fine, number, &owned));
+  for (PetscInt i = 0; i < n * nq; ++i) {
+    const PetscInt l = unknowns[i];
+
+    unknowns[i] = number[l];
+    if (essential && l >= fine->nT + fine->nG) ess[ness++] = number[l];
+  }
   PetscCall(PetscSortRemoveDupsInt(&ness, ess));
-  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)fine), HOPS_H1, dim, order, nc, n, unknowns, fine->gorder,
+  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)fine), HOPS_H1, dim, order, n, owned, unknowns, fine->gorder,
                                           coords, masks, ness, ess, PETSC_FALSE, lower));
   PetscCall(HopsSpaceSetBackend(*lower, fine));
-  PetscCall(Turn(fine, *lower));
   PetscCall(PetscFree(masks));
-  PetscCall(PetscFree5(number, unknowns, ess, which, coords));
+  PetscCall(PetscFree3(unknowns, ess, coords));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceCreateLowerOrder(HopsSpace fine, PetscInt order, HopsSpace *lower)
+{
+  PetscInt *number;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(fine));
+  PetscCall(PetscMalloc1(fine->nL, &number));
+  PetscCall(HopsSpaceCreateLowerPart(fine, order, fine->ncells, fine->cell, PETSC_TRUE, number, lower));
+  PetscCall(Turn(fine, *lower));
+  PetscCall(PetscFree(number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,9 @@
+/* Sums of P^T A P. */
+#pragma once
+#include <hops/private/hopsmatimpl.h>
+#include <hopshp.h>
+
+/* sum of P^T L P over assembled L[n], one for each of the operators, with the essential rows and columns of
+   the identity; MATAIJ in the process's memory */
+PETSC_INTERN PetscErrorCode HopsPtAPSum(Mat, const Mat L[], Mat *sum);
+PETSC_INTERN PetscErrorCode MatCreate_HopsPtAP(Mat);

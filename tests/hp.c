@@ -1,0 +1,491 @@
+static char help[] = "Spaces whose cells have orders of their own, on adaptive meshes.\n\
+  -dim <d> -order <p> -finest <l> -part <s> -seed <n> -turn -map <n> -essential -empty <r> : as in hanging.c, p the highest order\n\
+  -orders <random|same|layers> : of the cells; -least <q> : the lowest of them\n\
+  -what functions : functions are those of the mesh's space that have the order of each cell there, all of them with -count\n\
+  -what operator  : products, the assembled matrix and right-hand sides against those of the mesh's space\n\
+  -what solve     : a polynomial is found; iterations\n\
+  -what spectrum  : eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
+  -what constrained : a mesh's own constraints, given as a matrix\n\
+  -what refused   : what raises an error that names the remedy\n\
+  -numbers        : prints what it compares\n\n";
+
+#include "hangingcase.h"
+#include "hopsexpect.h"
+
+typedef struct {
+  PetscInt   dim, p, least, N;
+  PetscBool  numbers;
+  PetscInt  *orders;
+  HangMesh   mesh;
+  HangArrays a;
+  HopsSpace  space;
+} Case;
+
+static void Map(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1];
+
+  x[0] = a + 0.05 * a * b;
+  x[1] = b - 0.06 * a * b + 0.04 * a;
+  if (dim > 2) x[2] += 0.03 * a * x[2];
+}
+
+static PetscBool Left(PetscInt dim, const PetscReal x[])
+{
+  return x[0] < 1e-6 || x[1] > 1.0 + 1e-6 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* of order q in each direction */
+static PetscErrorCode Poly(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  const PetscInt q = *(PetscInt *)ctx;
+
+  u[0] = 1.0 - 2.0 * x[0] + 3.0 * x[1] + (dim > 2 ? x[2] : 0.0) + (q > 1 ? x[0] * x[0] - 3.0 * x[1] * x[1] + x[0] * x[1] : 0.0);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode PolySource(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  f[0] = *(PetscInt *)ctx > 1 ? 4.0 : 0.0;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Smooth(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(2.0 * x[0]) + PetscExpReal(-x[1]) * (dim > 2 ? 1.0 + x[2] * x[2] : 1.0);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Say(const char what[], PetscReal e, PetscReal tol)
+{
+  PetscFunctionBeginUser;
+  if (e <= tol) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: the same\n", what));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: DIFFERS by %g\n", what, (double)e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Differ(Vec x, Vec y, PetscReal *e)
+{
+  Vec       d;
+  PetscReal n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecWAXPY(d, -1.0, x, y));
+  PetscCall(VecNorm(d, NORM_INFINITY, e));
+  PetscCall(VecNorm(y, NORM_INFINITY, &n));
+  *e = TestWorse(0.0, *e / n);
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------- the case ------------------------------------------- */
+
+static PetscErrorCode CaseCreate(Case *k)
+{
+  const char *const kinds[]  = {"random", "same", "layers"};
+  PetscInt          roots[3] = {2, 2, 1}, n = 3, finest = 2, seed = 1, empty = -1, kind = 0, map = 0;
+  PetscReal         part = 0.3;
+  PetscBool         turn = PETSC_FALSE, essential = PETSC_FALSE, everywhere = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  *k = (Case){.dim = 2, .p = 4, .least = 1};
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Orders of cells", NULL);
+  PetscCall(PetscOptionsInt("-dim", "Dimension", NULL, k->dim, &k->dim, NULL));
+  PetscCall(PetscOptionsInt("-order", "Highest order", NULL, k->p, &k->p, NULL));
+  PetscCall(PetscOptionsInt("-least", "Lowest order", NULL, k->least, &k->least, NULL));
+  PetscCall(PetscOptionsIntArray("-roots", "Cells of the coarsest mesh", NULL, roots, &n, NULL));
+  PetscCall(PetscOptionsInt("-finest", "Levels", NULL, finest, &finest, NULL));
+  PetscCall(PetscOptionsInt("-seed", "Of random meshes", NULL, seed, &seed, NULL));
+  PetscCall(PetscOptionsReal("-part", "Of cells that are refined", NULL, part, &part, NULL));
+  PetscCall(PetscOptionsInt("-empty", "A rank without cells", NULL, empty, &empty, NULL));
+  PetscCall(PetscOptionsInt("-map", "0 boxes, 1 curved", NULL, map, &map, NULL));
+  PetscCall(PetscOptionsBool("-turn", "Cells see the mesh their own way", NULL, turn, &turn, NULL));
+  PetscCall(PetscOptionsBool("-essential", "Part of the boundary", NULL, essential, &essential, NULL));
+  PetscCall(PetscOptionsBool("-everywhere", "All of the boundary", NULL, everywhere, &everywhere, NULL));
+  PetscCall(PetscOptionsBool("-numbers", "Prints them", NULL, k->numbers, &k->numbers, NULL));
+  PetscCall(PetscOptionsEList("-orders", "Of the cells", NULL, kinds, 3, kinds[kind], &kind, NULL));
+  PetscOptionsEnd();
+  PetscCall(HangCreate(k->dim, roots, PETSC_FALSE, finest, &k->mesh));
+  k->mesh.seed = (unsigned)seed;
+  PetscCall(HangAdapt(&k->mesh, 0, finest, part, NULL));
+  PetscCall(HangList(&k->mesh, turn));
+  PetscCall(
+    HangArraysCreate(&k->mesh, k->p, map ? Map : NULL, everywhere ? HangEverywhere : (essential ? Left : NULL), empty, &k->a));
+  PetscCall(HangSpace(&k->mesh, k->p, &k->a, &k->space));
+  PetscCall(PetscMalloc1(k->a.nc, &k->orders));
+  for (PetscInt c = 0, i = 0; c < k->mesh.n; ++c) { /* those of all cells, whatever the ranks */
+    const PetscInt random = k->least + (PetscInt)(HangRandom(&k->mesh) * (k->p - k->least + 1)),
+                   layer  = k->p - k->mesh.cell[c].level;
+    const PetscInt q      = kind == 0 ? random : (kind == 1 ? k->p : PetscMax(layer, k->least));
+
+    if (c >= k->a.first && c < k->a.first + k->a.nc) k->orders[i++] = PetscMin(q, k->p);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CaseDestroy(Case *k)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(k->orders));
+  PetscCall(HopsSpaceDestroy(&k->space));
+  PetscCall(HangArraysDestroy(&k->a));
+  PetscCall(HangDestroy(&k->mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M[m + 1][n + 1]: values at the nodes of order m of Lagrange functions on those of order n */
+static PetscErrorCode Between(PetscInt m, PetscInt n, PetscReal M[])
+{
+  PetscReal *x, *z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(m + 1, &x, n + 1, &z));
+  PetscCall(TestGLL(m + 1, x));
+  PetscCall(TestGLL(n + 1, z));
+  for (PetscInt i = 0; i <= m; ++i)
+    for (PetscInt j = 0; j <= n; ++j) M[i * (n + 1) + j] = HangLagrange(n + 1, z, j, x[i]);
+  PetscCall(PetscFree2(x, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values e[cells][np] of a function of the mesh's space, at the nodes of the highest order */
+static PetscErrorCode Values(const Case *k, Vec y, PetscScalar e[])
+{
+  const PetscInt P = k->p + 1, np = PetscPowInt(P, k->dim);
+  PetscInt      *cells;
+  PetscReal     *z, *xi;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(P, &z, k->a.nc * np, &cells, k->a.nc * np * k->dim, &xi));
+  PetscCall(TestGLL(P, z));
+  for (PetscInt c = 0, i = 0; c < k->a.nc; ++c)
+    for (PetscInt j = 0; j < np; ++j, ++i) {
+      cells[i] = c;
+      for (PetscInt d = 0, m = j; d < k->dim; ++d, m /= P) xi[i * k->dim + d] = z[m % P];
+    }
+  PetscCall(HopsSpaceEvaluate(k->space, y, k->a.nc * np, cells, xi, e));
+  PetscCall(PetscFree3(z, cells, xi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* d[np] = e less what a polynomial of order q that agrees at its nodes is */
+static PetscErrorCode Remainder(const Case *k, PetscInt q, const PetscScalar e[], PetscScalar d[])
+{
+  const PetscInt P = k->p + 1, np = PetscPowInt(P, k->dim);
+  PetscReal     *down, *up, *both;
+  PetscScalar   *t;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc4((q + 1) * P, &down, (q + 1) * P, &up, P * P, &both, np, &t));
+  PetscCall(Between(q, k->p, down));
+  PetscCall(Between(k->p, q, up));
+  for (PetscInt i = 0; i < P; ++i)
+    for (PetscInt j = 0; j < P; ++j) {
+      both[i * P + j] = 0.0;
+      for (PetscInt m = 0; m <= q; ++m) both[i * P + j] += up[i * (q + 1) + m] * down[m * P + j];
+    }
+  PetscCall(PetscArraycpy(d, e, np));
+  for (PetscInt a = 0, st = 1; a < k->dim; ++a, st *= P) {
+    for (PetscInt i = 0; i < np; ++i) {
+      t[i] = 0.0;
+      for (PetscInt j = 0; j < P; ++j) t[i] += both[i / st % P * P + j] * d[i + (j - i / st % P) * st];
+    }
+    PetscCall(PetscArraycpy(d, t, np));
+  }
+  for (PetscInt i = 0; i < np; ++i) d[i] = e[i] - d[i];
+  PetscCall(PetscFree4(down, up, both, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ functions ------------------------------------------ */
+
+#if !defined(PETSC_USE_COMPLEX)
+/* How many functions of the mesh's space have the order of each cell there: the dimension of a null space */
+static PetscErrorCode Count(const Case *k, PetscInt *n)
+{
+  const PetscInt np = PetscPowInt(k->p + 1, k->dim), m = k->a.nc * np, N = k->a.N;
+  PetscScalar   *C, *e, *work;
+  PetscReal     *s;
+  PetscBLASInt   bm, bn, one = 1, lwork, info;
+  Vec            y;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscBLASIntCast(m, &bm));
+  PetscCall(PetscBLASIntCast(N, &bn));
+  PetscCall(PetscBLASIntCast(5 * (m + N), &lwork));
+  PetscCall(PetscMalloc4(m * N, &C, m, &e, N, &s, lwork, &work));
+  PetscCall(HopsSpaceCreateVec(k->space, &y));
+  for (PetscInt j = 0; j < N; ++j) {
+    PetscCall(VecZeroEntries(y));
+    PetscCall(VecSetValue(y, j, 1.0, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(y));
+    PetscCall(VecAssemblyEnd(y));
+    PetscCall(Values(k, y, e));
+    for (PetscInt c = 0; c < k->a.nc; ++c) PetscCall(Remainder(k, k->orders[c], e + c * np, C + j * m + c * np));
+  }
+  PetscCallBLAS("LAPACKgesvd", LAPACKgesvd_("N", "N", &bm, &bn, C, &bm, s, NULL, &one, NULL, &one, work, &lwork, &info));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK gesvd failed: %d", (int)info);
+  *n = 0;
+  for (PetscInt i = 0; i < N; ++i) *n += s[i] < 1e-10 * PetscMax(s[0], 1.0);
+  PetscCall(VecDestroy(&y));
+  PetscCall(PetscFree4(C, e, s, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode Functions(Case *k)
+{
+  const PetscInt np = PetscPowInt(k->p + 1, k->dim);
+  PetscInt       N, q = k->least;
+  PetscReal      worst = 0.0, e, length = 0.0;
+  PetscScalar   *v, *d;
+  PetscBool      count = PETSC_FALSE;
+  HopsHPSpace    hp;
+  Vec            x, y, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-count", &count, NULL));
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(HopsHPSpaceGetSizes(hp, NULL, &N));
+  PetscCall(HopsHPSpaceCreateVec(hp, &x));
+  PetscCall(HopsSpaceCreateVec(k->space, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(HopsHPSpaceProlong(hp, x, y));
+  PetscCall(PetscMalloc2(k->a.nc * np, &v, np, &d));
+  PetscCall(Values(k, y, v));
+  for (PetscInt c = 0; c < k->a.nc; ++c) {
+    PetscCall(Remainder(k, k->orders[c], v + c * np, d));
+    for (PetscInt i = 0; i < np; ++i) worst = TestWorse(worst, PetscAbsScalar(d[i]));
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(Say("orders in cells", worst, 1e-11));
+  PetscCall(VecNorm(y, NORM_2, &length));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a random function is %s\n", length > 0.1 ? "one" : "ZERO"));
+  PetscCall(HopsHPSpaceInterpolate(hp, Poly, &q, x));
+  PetscCall(HopsHPSpaceProlong(hp, x, y));
+  PetscCall(HopsSpaceInterpolate(k->space, Poly, &q, z));
+  PetscCall(Differ(y, z, &e));
+  PetscCall(Say("polynomials", e, 1e-12));
+#if !defined(PETSC_USE_COMPLEX)
+  if (count) {
+    PetscInt n;
+
+    PetscCall(Count(k, &n));
+    if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " of %" PetscInt_FMT "\n", n, k->a.N));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all such functions: %s\n", n == N ? "yes" : "NO"));
+  }
+#endif
+  if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns\n", N));
+  PetscCall(PetscFree2(v, d));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------- operator ------------------------------------------- */
+
+/* With one rule for all orders, so that the integrals are those of the mesh's space, to rounding */
+static PetscErrorCode SetTerms(const Case *k, PetscInt n, const Mat A[])
+{
+  HopsCoefficient kappa, mass;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, k->dim * (k->dim + 1) / 2, TestKappa, NULL, &kappa));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &mass));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscCall(MatPASetQuadrature(A[i], k->p + 2, PETSC_FALSE));
+    PetscCall(MatPASetDiffusion(A[i], kappa));
+    PetscCall(MatPASetMass(A[i], mass));
+  }
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the vector of ones at free unknowns of the sum, and zeros at essential ones: of what M makes of a random
+   vector */
+static PetscErrorCode Compare(const Case *k, HopsHPSpace hp, Mat M, Mat A)
+{
+  Mat       P, B;
+  Vec       x, y, z, t, s, g;
+  PetscReal e;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceGetProlongation(hp, &P));
+  PetscCall(MatCreateVecs(P, &x, &t));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecDuplicate(x, &g));
+  PetscCall(VecDuplicate(t, &s));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatConvert(M, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatMult(M, x, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(Differ(y, z, &e));
+  PetscCall(Say("assembled", e, 1e-12));
+  PetscCall(MatMultTranspose(M, x, z));
+  PetscCall(Differ(y, z, &e));
+  PetscCall(Say("transposed", e, 1e-12));
+  /* what is lifted, with zero values, keeps the free part */
+  PetscCall(VecZeroEntries(g));
+  PetscCall(VecCopy(x, z));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, z));
+  PetscCall(MatMult(M, z, y));
+  PetscCall(MatMult(P, z, t));
+  PetscCall(MatMult(A, t, s)); /* essential entries of t are zero */
+  PetscCall(MatMultTranspose(P, s, z));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, z));
+  PetscCall(Differ(y, z, &e));
+  PetscCall(Say("product", e, 1e-12));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&t));
+  PetscCall(VecDestroy(&s));
+  PetscCall(VecDestroy(&g));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operator(Case *k)
+{
+  HopsHPSpace hp;
+  Mat         M, A;
+  const Mat  *parts;
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(HopsHPSpaceCreateMat(hp, &M));
+  PetscCall(MatHopsPtAPGetMats(M, &n, &parts, NULL));
+  PetscCall(SetTerms(k, n, parts));
+  PetscCall(MatCreatePA(k->space, &A));
+  PetscCall(SetTerms(k, 1, &A));
+  PetscCall(Compare(k, hp, M, A));
+  PetscCall(MatDestroy(&M));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------- solves, spectra ----------------------------------------- */
+
+static PetscErrorCode Laplacian(HopsHPSpace hp, Mat *M)
+{
+  const PetscScalar one = 1.0;
+  HopsCoefficient   kappa;
+  const Mat        *A;
+  PetscInt          n;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &kappa));
+  PetscCall(HopsHPSpaceCreateMat(hp, M));
+  PetscCall(MatHopsPtAPGetMats(*M, &n, &A, NULL));
+  for (PetscInt i = 0; i < n; ++i) PetscCall(MatPASetDiffusion(A[i], kappa));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Case *k)
+{
+  PetscInt    its, q = PetscMin(k->least, 2), N;
+  PetscReal   error;
+  HopsHPSpace hp;
+  Mat         M;
+  Vec         x, b, g, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(Laplacian(hp, &M));
+  PetscCall(HopsHPSpaceCreateVec(hp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &g));
+  PetscCall(HopsSpaceCreateVec(k->space, &y));
+  PetscCall(HopsHPSpaceInterpolate(hp, Poly, &q, g));
+  PetscCall(HopsHPSpaceComputeRHS(hp, PolySource, &q, b));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, b));
+  PetscCall(TestSolve(M, b, x, KSP_NORM_NATURAL, 1e-12, 200, &its));
+  PetscCall(HopsHPSpaceProlong(hp, x, y));
+  PetscCall(HopsSpaceComputeL2Error(k->space, y, Poly, &q, &error));
+  PetscCall(Say("solution", error, 1e-10));
+  PetscCall(HopsHPSpaceGetSizes(hp, NULL, &N));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns, iterations: %s\n", N, its < 35 ? "few" : "MANY"));
+  if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations\n", its));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&g));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&M));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if !defined(PETSC_USE_COMPLEX)
+static PetscErrorCode Spectrum(Case *k)
+{
+  PetscReal   in[2] = {PETSC_MAX_REAL, 0.0}, b[2], *lambda;
+  PetscInt    N, *keep, n = 0;
+  HopsHPSpace hp;
+  Mat         M;
+  Vec         x, g;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(Laplacian(hp, &M));
+  PetscCall(HopsHPSpaceGetSizes(hp, NULL, &N));
+  PetscCall(PetscMalloc2(N, &keep, N, &lambda));
+  PetscCall(MatCreateVecs(M, &x, &g));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(VecZeroEntries(g));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, x)); /* 0 at essential unknowns */
+  {
+    const PetscScalar *a;
+
+    PetscCall(VecGetArrayRead(x, &a));
+    for (PetscInt i = 0; i < N; ++i)
+      if (a[i] != 0.0) keep[n++] = i;
+    PetscCall(VecRestoreArrayRead(x, &a));
+  }
+  for (PetscInt q = 1; q <= k->p; ++q) {
+    PetscCall(HangPencil(q, b));
+    in[0] = PetscMin(in[0], b[0] * PetscPowRealInt(q / (2.0 * q + 1.0), (int)k->dim - 1));
+    in[1] = PetscMax(in[1], b[1]);
+  }
+  PetscCall(HangEigenvalues(M, 0, n, keep, lambda));
+  if (k->numbers)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns, [%.4f, %.4f] in [%.4f, %.4f]\n", n, (double)lambda[0],
+                          (double)lambda[n - 1], (double)in[0], (double)in[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "eigenvalues: %s\n",
+                        lambda[0] >= in[0] * (1.0 - 1e-9) && lambda[n - 1] <= in[1] * (1.0 + 1e-9) ? "inside" : "OUTSIDE"));
+  PetscCall(PetscFree2(keep, lambda));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&g));
+  PetscCall(MatDestroy(&M));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+  const char *const whats[] = {"functions", "operator", "solve", "spectrum"};
+  PetscInt          what    = 0;
+  Case              k;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-what", whats, 4, &what, NULL));
+  PetscCall(CaseCreate(&k));
+  if (what == 0) PetscCall(Functions(&k));
+  else if (what == 1) PetscCall(Operator(&k));
+  else if (what == 2) PetscCall(Solve(&k));
+#if !defined(PETSC_USE_COMPLEX)
+  else if (what == 3) PetscCall(Spectrum(&k));
+#endif
+  PetscCall(CaseDestroy(&k));
+  PetscCall(PetscFinalize());
+  return 0;
+}
