@@ -1,7 +1,7 @@
 /* Public interface of HopsHPSpace, spaces whose cells have orders of their own, and of MATHOPSPTAP, operators
    of such and other constrained spaces. */
 #pragma once
-#include <hopsmat.h>
+#include <hopsadapt.h>
 
 /*S
   HopsHPSpace - an H1 space whose cells have orders of their own, with or without hanging nodes.
@@ -27,6 +27,9 @@ PETSC_EXTERN PetscErrorCode HopsHPSpaceCreateVec(HopsHPSpace, Vec *);
 PETSC_EXTERN PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace, HopsPointFunction, void *, Vec);
 PETSC_EXTERN PetscErrorCode HopsHPSpaceComputeRHS(HopsHPSpace, HopsPointFunction, void *, Vec);
 PETSC_EXTERN PetscErrorCode HopsHPSpaceProlong(HopsHPSpace, Vec, Vec);
+PETSC_EXTERN PetscErrorCode HopsHPSpaceEstimateError(HopsHPSpace, Mat, Vec, HopsEstimateType, HopsPointFunction, HopsPointFunction,
+                                                     void *, Vec);
+PETSC_EXTERN PetscErrorCode HopsHPSpaceMark(HopsHPSpace, Vec, PetscReal, PetscInt, PetscInt[], PetscInt[]);
 
 /*MC
   MATHOPSPTAP - "hopsptap": the sum of P^T A P over operators A on spaces, with matrices P from its unknowns

@@ -50,12 +50,6 @@ static PetscErrorCode PolySource(PetscInt dim, const PetscReal x[], PetscInt nc,
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode Smooth(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  u[0] = PetscSinReal(2.0 * x[0]) + PetscExpReal(-x[1]) * (dim > 2 ? 1.0 + x[2] * x[2] : 1.0);
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode Say(const char what[], PetscReal e, PetscReal tol)
 {
   PetscFunctionBeginUser;
@@ -270,7 +264,7 @@ static PetscErrorCode Functions(Case *k)
   PetscCall(Say("polynomials", e, 1e-12));
 #if !defined(PETSC_USE_COMPLEX)
   if (count) {
-    PetscInt n;
+    PetscInt n = 0;
 
     PetscCall(Count(k, &n));
     if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " of %" PetscInt_FMT "\n", n, k->a.N));
@@ -427,7 +421,7 @@ static PetscErrorCode Solve(Case *k)
 #if !defined(PETSC_USE_COMPLEX)
 static PetscErrorCode Spectrum(Case *k)
 {
-  PetscReal   in[2] = {PETSC_MAX_REAL, 0.0}, b[2], *lambda;
+  PetscReal   in[2] = {PETSC_MAX_REAL, 0.0}, b[2] = {0.0, 0.0}, *lambda;
   PetscInt    N, *keep, n = 0;
   HopsHPSpace hp;
   Mat         M;
@@ -470,14 +464,208 @@ static PetscErrorCode Spectrum(Case *k)
 }
 #endif
 
+/* --------------------------------------- constraints of a code's own
+   --------------------------------------- */
+
+/* A square beside a column of n smaller ones: nodes of its right edge are those that the column's hang on.
+   Places of the nodes of cell c, whose numbers are those of its own part of the mesh */
+static PetscErrorCode Column(PetscInt p, PetscInt n, HopsSpace *space, PetscInt *N, PetscReal *x[])
+{
+  const PetscInt P = p + 1, np = P * P;
+  PetscInt      *nodes;
+  PetscReal     *coords, *z;
+
+  PetscFunctionBeginUser;
+  *N = np + P * (n * p + 1);
+  PetscCall(PetscMalloc3((n + 1) * np, &nodes, (n + 1) * np * 2, &coords, P, &z));
+  PetscCall(PetscMalloc1(2 * *N, x));
+  PetscCall(TestGLL(P, z));
+  for (PetscInt c = 0; c <= n; ++c)
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscReal h = c ? 1.0 / n : 1.0, a = 0.5 * h * (1.0 + z[i % P]), b = 0.5 * h * (1.0 + z[i / P]);
+      const PetscInt  g = c ? np + i % P + P * ((c - 1) * p + i / P) : i;
+
+      nodes[c * np + i]            = g;
+      coords[(c * np + i) * 2]     = a + (c ? 1.0 : 0.0);
+      coords[(c * np + i) * 2 + 1] = b + (c ? (c - 1) * h : 0.0);
+      (*x)[2 * g]                  = coords[(c * np + i) * 2];
+      (*x)[2 * g + 1]              = coords[(c * np + i) * 2 + 1];
+    }
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, p, n + 1, *N, nodes, coords, 0, NULL, space));
+  PetscCall(PetscFree3(nodes, coords, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of the column's nodes on the common edge are values of the square's polynomial there; unknowns are the
+   others, in their order */
+static PetscErrorCode ColumnConstraints(PetscInt p, PetscInt N, const PetscReal x[], Mat *L, PetscInt *n, PetscInt *unknown[])
+{
+  const PetscInt np = (p + 1) * (p + 1);
+  PetscReal     *z;
+  PetscInt       k = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(p + 1, &z));
+  PetscCall(PetscMalloc1(N, unknown));
+  PetscCall(TestGLL(p + 1, z));
+  for (PetscInt g = 0; g < N; ++g)
+    if (g < np || x[2 * g] > 1.0 + 1e-9) (*unknown)[k++] = g;
+  *n = k;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, k, p + 1, NULL, L));
+  for (PetscInt i = 0; i < k; ++i) PetscCall(MatSetValue(*L, (*unknown)[i], i, 1.0, INSERT_VALUES));
+  for (PetscInt g = np; g < N; ++g)
+    for (PetscInt i = 0; i <= p && x[2 * g] <= 1.0 + 1e-9; ++i)
+      PetscCall(MatSetValue(*L, g, p + i * (p + 1), HangLagrange(p + 1, z, i, 2.0 * x[2 * g + 1] - 1.0), INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(*L, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*L, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree(z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A polynomial is found on the column, whose cells are three and more levels smaller than the square */
+static PetscErrorCode Constrained(const Case *k)
+{
+  PetscInt    N, n, its, q = PetscMin(k->p, 2), ness = 0, *unknown, *ess;
+  PetscReal  *x, error;
+  PetscScalar u;
+  HopsSpace   space;
+  Mat         A, L, M;
+  Vec         b, full, g, y;
+
+  const PetscScalar one = 1.0;
+  HopsCoefficient   kappa;
+
+  PetscFunctionBeginUser;
+  PetscCall(Column(k->p, 9, &space, &N, &x));
+  PetscCall(ColumnConstraints(k->p, N, x, &L, &n, &unknown));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &one, &kappa));
+  PetscCall(MatCreatePA(space, &A));
+  PetscCall(MatPASetDiffusion(A, kappa));
+  PetscCall(MatCreateVecs(L, &g, &full));
+  PetscCall(PetscMalloc1(n, &ess));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal *at = x + 2 * unknown[i];
+
+    if (at[0] > 1e-9 && at[0] < 1.0 + 1.0 / 9 - 1e-9 && at[1] > 1e-9 && at[1] < 1.0 - 1e-9) continue;
+    ess[ness++] = i;
+    PetscCall(Poly(2, at, 1, &u, &q));
+    PetscCall(VecSetValue(g, i, u, INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(g));
+  PetscCall(VecAssemblyEnd(g));
+  PetscCall(MatCreateHopsPtAP(PETSC_COMM_SELF, 1, &A, &L, ness, ess, &M));
+  PetscCall(VecDuplicate(g, &b));
+  PetscCall(VecDuplicate(g, &y));
+  PetscCall(HopsSpaceComputeRHS(space, PolySource, &q, full));
+  PetscCall(MatMultTranspose(L, full, b));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, b));
+  PetscCall(TestSolve(M, b, y, KSP_NORM_NATURAL, 1e-12, 200, &its));
+  PetscCall(MatMult(L, y, full));
+  PetscCall(HopsSpaceComputeL2Error(space, full, Poly, &q, &error));
+  PetscCall(Say("solution", error, 1e-10));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " unknowns, iterations: %s\n", n, its < 35 ? "few" : "MANY"));
+  if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " iterations\n", its));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&full));
+  PetscCall(VecDestroy(&g));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&L));
+  PetscCall(MatDestroy(&M));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsSpaceDestroy(&space));
+  PetscCall(PetscFree(x));
+  PetscCall(PetscFree(ess));
+  PetscCall(PetscFree(unknown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------- what is refused
+   -------------------------------------------- */
+
+static PetscErrorCode RefusedSpaces(Case *k)
+{
+  const PetscInt was = k->orders[0];
+  HopsHPSpace    hp;
+  HopsSpace      other;
+  DM             dm;
+
+  PetscFunctionBeginUser;
+  EXPECT("no orders", HopsHPSpaceCreate(k->space, NULL, &hp), "NULL");
+  k->orders[0] = 0;
+  EXPECT("an order of 0", HopsHPSpaceCreate(k->space, k->orders, &hp), "cell 0|at least 1");
+  k->orders[0] = k->p + 1;
+  EXPECT("an order above the mesh's", HopsHPSpaceCreate(k->space, k->orders, &hp), "cell 0|at most");
+  k->orders[0] = was;
+  PetscCall(TestMesh(PETSC_COMM_SELF, PETSC_FALSE, &dm));
+  PetscCall(HopsSpaceCreateH1(dm, k->p, NULL, 0, NULL, &other));
+  EXPECT("a DMPlex", HopsHPSpaceCreate(other, k->orders, &hp), "HopsSpaceCreateAdaptiveFromArrays");
+  PetscCall(HopsSpaceDestroy(&other));
+  PetscCall(HopsSpaceCreateL2(dm, k->p, &other));
+  EXPECT("L2", HopsHPSpaceCreate(other, k->orders, &hp), "H1");
+  PetscCall(HopsSpaceDestroy(&other));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefusedSums(Case *k)
+{
+  HopsHPSpace     hp;
+  Mat             M, S;
+  const Mat      *A, *P;
+  PetscInt        n, bad = -1, *marks, *orders;
+  PC              pc;
+  Vec             x;
+  HopsCoefficient kappa;
+
+  const PetscScalar one = 1.0;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(Laplacian(hp, &M));
+  PetscCall(MatHopsPtAPGetMats(M, &n, &A, &P));
+  EXPECT("no operators", MatCreateHopsPtAP(PETSC_COMM_SELF, 0, A, P, 0, NULL, &S), "one or more");
+  EXPECT("another part's P", MatCreateHopsPtAP(PETSC_COMM_SELF, 1, A, P + 1, 0, NULL, &S), "a row for each unknown");
+  EXPECT("an essential unknown below 0", MatCreateHopsPtAP(PETSC_COMM_SELF, n, A, P, 1, &bad, &S), "unknown -1|owns");
+  PetscCall(HopsHPSpaceCreateVec(hp, &x));
+  EXPECT("a diagonal", MatGetDiagonal(M, x), "diagonal");
+  EXPECT("entries", MatSetValue(M, 0, 0, 1.0, INSERT_VALUES), "");
+  PetscCall(PetscMalloc2(k->a.nc, &marks, k->a.nc, &orders));
+  EXPECT("a highest order of 0", HopsHPSpaceMark(hp, x, PETSC_DEFAULT, 0, marks, orders), "from 1 to 64");
+  EXPECT("a negative decay", HopsHPSpaceMark(hp, x, -1.0, 4, marks, orders), "positive");
+  PetscCall(PetscFree2(marks, orders));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &one, &kappa));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, M, M));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetCoefficients(pc, kappa, NULL));
+  EXPECT("coefficients", PCSetUp(pc), "leave out PCLORSetSpace|PCLORSetCoefficients");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, M, M));
+  PetscCall(PCSetType(pc, PCPATCHFD));
+  EXPECT("patches", PCSetUp(pc), "PCLOR|pc_type lor");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, M, M));
+  PetscCall(PCSetType(pc, PCHOPSMG));
+  EXPECT("multigrid", PCSetUp(pc), "PCLOR|pc_type lor");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&M));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  const char *const whats[] = {"functions", "operator", "solve", "spectrum"};
+  const char *const whats[] = {"functions", "operator", "solve", "spectrum", "constrained", "refused"};
   PetscInt          what    = 0;
   Case              k;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-what", whats, 4, &what, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-what", whats, 6, &what, NULL));
   PetscCall(CaseCreate(&k));
   if (what == 0) PetscCall(Functions(&k));
   else if (what == 1) PetscCall(Operator(&k));
@@ -485,7 +673,117 @@ int main(int argc, char **argv)
 #if !defined(PETSC_USE_COMPLEX)
   else if (what == 3) PetscCall(Spectrum(&k));
 #endif
+  else if (what == 4) PetscCall(Constrained(&k));
+  else if (what == 5) {
+    PetscCall(RefusedSpaces(&k));
+    PetscCall(RefusedSums(&k));
+  }
   PetscCall(CaseDestroy(&k));
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    output_file: output/hp_functions.out
+
+    test:
+      suffix: functions_2d
+      args: -turn -order {{2 3 4 7}} -seed {{1 2}}
+
+    test:
+      suffix: functions_2d_ranks
+      nsize: {{2 3 4}}
+      args: -turn -order {{4 5}} -map 1 -essential
+
+    test:
+      suffix: functions_empty
+      nsize: 3
+      args: -turn -dim {{2 3}} -order 3 -empty {{0 1}} -essential
+
+    test:
+      suffix: functions_3d
+      nsize: {{1 3}}
+      args: -dim 3 -turn -order {{2 3 4}} -part 0.2
+
+    # cells without hanging nodes, and of one order
+    test:
+      suffix: functions_plain
+      nsize: {{1 2}}
+      args: -dim {{2 3}} -finest 0 -order 4 -orders {{random same}}
+
+  testset:
+    requires: real
+    args: -count
+    output_file: output/hp_count.out
+
+    test:
+      suffix: count_2d
+      args: -turn -order {{1 2 3 4}} -seed {{1 3}}
+
+    test:
+      suffix: count_3d
+      args: -dim 3 -turn -order 2 -roots 2,1,1 -finest 1 -seed {{1 2}}
+
+    test:
+      suffix: count_3d_long
+      requires: long
+      args: -dim 3 -turn -order 3 -roots 2,1,1 -finest 1
+
+  testset:
+    args: -what operator -turn
+    output_file: output/hp_operator.out
+
+    test:
+      suffix: operator_2d
+      nsize: {{1 3}}
+      args: -order {{2 4 6}} -essential -map {{0 1}}
+
+    test:
+      suffix: operator_3d
+      nsize: {{1 2 4}}
+      args: -dim 3 -order 3 -part 0.2 -essential -map 1
+
+    test:
+      suffix: operator_empty
+      nsize: 3
+      args: -dim {{2 3}} -order 2 -empty 0
+
+  testset:
+    requires: hypre
+    args: -what solve -everywhere -turn
+
+    test:
+      suffix: solve_2d
+      nsize: {{1 2 3 4}}
+      args: -order 6 -finest 4 -orders {{random layers}separate output}
+
+    test:
+      suffix: solve_3d
+      nsize: {{1 2 3}}
+      args: -dim 3 -order 5 -least 2 -part 0.2
+
+  testset:
+    requires: real
+    args: -what spectrum -everywhere -turn
+    output_file: output/hp_spectrum.out
+
+    test:
+      suffix: spectrum_2d
+      args: -order {{2 5 8}} -finest 3
+
+    test:
+      suffix: spectrum_3d
+      args: -dim 3 -order {{2 3}} -finest 1 -roots 2,2,1
+
+  test:
+    suffix: constrained
+    requires: hypre
+    args: -what constrained -order {{1 4}separate output}
+
+  test:
+    suffix: refused
+    args: -what refused -order 3
+
+TEST*/

@@ -34,6 +34,50 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, const char what[], HopsForm *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsEstimateError_Private(HopsSpace space, const PetscInt order[], Mat A, Vec x, HopsEstimateType type,
+                                         HopsPointFunction f, HopsPointFunction flux, void *ctx, Vec eta)
+{
+  HopsForm         form = NULL;
+  HopsSpace        nodes;
+  HopsFlux         fl;
+  HopsFacetSides   sides;
+  PetscInt        *where;
+  const PetscReal *a;
+  PetscScalar     *out;
+  PetscReal       *eta2;
+  char             why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckVec(space, x, "of the solution"));
+  PetscCall(HopsSpaceCheckCellVec(space, eta));
+  PetscCall(HopsGetEnergy(space, A, "HopsSpaceEstimateError()", &form));
+  PetscCall(PetscLogEventBegin(HopsEvent.estimate, space, x, 0, 0));
+  PetscCall(HopsSpaceGetAllNodes(space, &nodes, &where));
+  PetscCall(PetscCalloc1(space->ncells, &eta2));
+  PetscCall(HopsHostVecGetPartRead(x, 0, &a));
+  PetscCall(HopsFluxCreate(form, a, &fl));
+  fl.order = order;
+  if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2, why));
+  else {
+    PetscCall(HopsFacetSidesCreate(space, nodes, where, &sides));
+    PetscCall(
+      HopsEstimateJumps(space, &fl, &sides, a, type == HOPS_ESTIMATE_RESIDUAL ? PETSC_TRUE : PETSC_FALSE, f, flux, ctx, eta2));
+    PetscCall(HopsFacetSidesDestroy(&sides));
+  }
+  PetscCall(HopsFluxDestroy(&fl));
+  PetscCall(HopsHostVecRestorePartRead(x, 0, &a));
+  PetscCall(VecSet(eta, 0.0)); /* cells of an overlap are no cells of the space */
+  PetscCall(VecGetArray(eta, &out));
+  for (PetscInt c = 0; c < space->ncells; ++c) out[space->cell[c] - space->cstart] = PetscSqrtReal(eta2[c]);
+  PetscCall(VecRestoreArray(eta, &out));
+  PetscCall(PetscFree(eta2));
+  PetscCall(PetscFree(where));
+  PetscCall(HopsSpaceDestroy(&nodes));
+  PetscCall(PetscLogEventEnd(HopsEvent.estimate, space, x, 0, 0));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   HopsSpaceEstimateError - Estimates the error of a solution of a problem of diffusion and reaction in the
   energy norm, cell by cell, on meshes with and without hanging nodes.
@@ -97,47 +141,12 @@ PetscErrorCode HopsGetEnergy(HopsSpace sp, Mat A, const char what[], HopsForm *f
 PetscErrorCode HopsSpaceEstimateError(HopsSpace space, Mat A, Vec x, HopsEstimateType type, HopsPointFunction f,
                                       HopsPointFunction flux, void *ctx, Vec eta)
 {
-  HopsForm         form = NULL;
-  HopsSpace        nodes;
-  HopsFlux         fl;
-  HopsFacetSides   sides;
-  PetscInt        *where;
-  const PetscReal *a;
-  PetscScalar     *out;
-  PetscReal       *eta2;
-  char             why[HOPS_WHY_LENGTH] = "";
-
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(A, MAT_CLASSID, 2);
   HopsValidHeader(x, VEC_CLASSID, 3);
   HopsValidEnum(type, HOPS_ESTIMATE_RESIDUAL, 4);
   HopsValidHeader(eta, VEC_CLASSID, 8);
-  PetscCall(HopsSpaceCheckVec(space, x, "of the solution"));
-  PetscCall(HopsSpaceCheckCellVec(space, eta));
-  PetscCall(HopsGetEnergy(space, A, "HopsSpaceEstimateError()", &form));
-  PetscCall(PetscLogEventBegin(HopsEvent.estimate, space, x, 0, 0));
-  PetscCall(HopsSpaceGetAllNodes(space, &nodes, &where));
-  PetscCall(PetscCalloc1(space->ncells, &eta2));
-  PetscCall(HopsHostVecGetPartRead(x, 0, &a));
-  PetscCall(HopsFluxCreate(form, a, &fl));
-  if (type == HOPS_ESTIMATE_ZZ) PetscCall(HopsEstimateRecovered(space, &fl, nodes, where, a, eta2, why));
-  else {
-    PetscCall(HopsFacetSidesCreate(space, nodes, where, &sides));
-    PetscCall(
-      HopsEstimateJumps(space, &fl, &sides, a, type == HOPS_ESTIMATE_RESIDUAL ? PETSC_TRUE : PETSC_FALSE, f, flux, ctx, eta2));
-    PetscCall(HopsFacetSidesDestroy(&sides));
-  }
-  PetscCall(HopsFluxDestroy(&fl));
-  PetscCall(HopsHostVecRestorePartRead(x, 0, &a));
-  PetscCall(VecSet(eta, 0.0)); /* cells of an overlap are no cells of the space */
-  PetscCall(VecGetArray(eta, &out));
-  for (PetscInt c = 0; c < space->ncells; ++c) out[space->cell[c] - space->cstart] = PetscSqrtReal(eta2[c]);
-  PetscCall(VecRestoreArray(eta, &out));
-  PetscCall(PetscFree(eta2));
-  PetscCall(PetscFree(where));
-  PetscCall(HopsSpaceDestroy(&nodes));
-  PetscCall(PetscLogEventEnd(HopsEvent.estimate, space, x, 0, 0));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, why));
+  PetscCall(HopsEstimateError_Private(space, NULL, A, x, type, f, flux, ctx, eta));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

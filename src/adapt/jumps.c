@@ -137,7 +137,7 @@ static PetscBool IsEssential(HopsSpace sp, const HopsFacetSide *s, const PetscIn
 
 /* h^2 / p^2 int (f + div(kappa grad u) - m u)^2 in the cell at hand, by its Gauss points. The divergence is
    that of the polynomial through the reference flux det J^-1 F at all points */
-static PetscErrorCode AddResidual(HopsFlux *fl, HopsPointFunction f, void *ctx, PetscReal ref[], PetscReal *eta2)
+static PetscErrorCode AddResidual(HopsFlux *fl, PetscInt cell, HopsPointFunction f, void *ctx, PetscReal ref[], PetscReal *eta2)
 {
   const HopsBasis *rule = &fl->rule[0];
   const PetscInt   dim = fl->sp->dim, n = rule->Q, nq = HopsPower(n, dim);
@@ -167,7 +167,7 @@ static PetscErrorCode AddResidual(HopsFlux *fl, HopsPointFunction f, void *ctx, 
   for (PetscInt v = 0; v < (1 << dim); ++v)
     corner[v] = fl->x + dim * (n - 1) * ((v & 1) + n * (v >> 1 & 1) + (dim == 3 ? n * n * (v >> 2) : 0));
   h = HopsDiameter(dim, 1 << dim, corner);
-  *eta2 += PetscSqr(h / fl->sp->order) * sum;
+  *eta2 += PetscSqr(h / (fl->order ? fl->order[cell] : fl->sp->order)) * sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +190,7 @@ static PetscErrorCode FillTraces(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
 
       if (residual && !halves) {
         PetscCall(HopsFluxCell(fl, c, &fl->rule[0], &fl->geom[0], x));
-        PetscCall(AddResidual(fl, f, ctx, work, eta2 + c));
+        PetscCall(AddResidual(fl, c, f, ctx, work, eta2 + c));
         filled = PETSC_TRUE;
       }
       for (PetscInt i = s->start[c]; i < s->start[c + 1]; ++i) {
@@ -231,7 +231,7 @@ PetscErrorCode HopsEstimateJumps(HopsSpace sp, HopsFlux *fl, const HopsFacetSide
     PetscReal sum = 0.0;
 
     for (PetscInt k = i * t.nq; k < (i + 1) * t.nq; ++k) sum += t.area[k] * PetscSqr(PetscRealPart(t.out[k] + t.other[k]));
-    eta2[s->side[i].cell] += t.diameter[i] / (2.0 * sp->order) * sum;
+    eta2[s->side[i].cell] += t.diameter[i] / (2.0 * (fl->order ? fl->order[s->side[i].cell] : sp->order)) * sum;
   }
   PetscCall(PetscFree4(t.out, t.other, t.area, t.diameter));
   PetscFunctionReturn(PETSC_SUCCESS);

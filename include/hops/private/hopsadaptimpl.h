@@ -54,6 +54,7 @@ PETSC_INTERN PetscErrorCode HopsFacetSidesDestroy(HopsFacetSides *);
 */
 typedef struct {
   HopsSpace       sp;
+  const PetscInt *order;       /* [ncells] of the cells, or NULL: that of the space */
   HopsForm        form;        /* whose Robin terms are on the boundary */
   HopsCoefficient kappa, mass; /* mass may be NULL */
   HopsHanging     hang;
@@ -88,5 +89,8 @@ PETSC_INTERN PetscErrorCode HopsEstimateRecovered(HopsSpace, HopsFlux *, HopsSpa
                                                   const PetscReal x[], PetscReal eta2[], char why[]);
 
 /* src/adapt/estimate.c */
+/* HopsSpaceEstimateError() of cells that have orders of their own, or NULL */
+PETSC_INTERN PetscErrorCode HopsEstimateError_Private(HopsSpace, const PetscInt order[], Mat, Vec x, HopsEstimateType,
+                                                      HopsPointFunction f, HopsPointFunction flux, void *ctx, Vec eta);
 /* the form of an operator that has an energy: with a diffusion */
 PETSC_INTERN PetscErrorCode HopsGetEnergy(HopsSpace, Mat, const char what[], HopsForm *);

@@ -23,6 +23,18 @@ static PetscErrorCode MatHopsPtAPGetData(Mat M, Mat_HopsPtAP **m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPtAPRefuse(Mat M, const char what[])
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)M, MATHOPSPTAP, &same));
+  PetscCheck(!same, PetscObjectComm((PetscObject)M), PETSC_ERR_SUP,
+             "%s takes operators on one space, and this one is a " MATHOPSPTAP ", a sum over several: use PCLOR (-pc_type lor)",
+             what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------- action ------------------------------------------- */
 
 /* y = the sum, of x as it is */
@@ -88,7 +100,7 @@ static PetscErrorCode MatMultTranspose_HopsPtAP(Mat M, Vec x, Vec y)
 @*/
 PetscErrorCode MatHopsPtAPLiftEssential(Mat M, Vec g, Vec b)
 {
-  Mat_HopsPtAP *m;
+  Mat_HopsPtAP *m = NULL;
   Vec           e;
 
   PetscFunctionBegin;
@@ -350,7 +362,7 @@ PetscErrorCode MatCreateHopsPtAP(MPI_Comm comm, PetscInt n, const Mat A[], const
 @*/
 PetscErrorCode MatHopsPtAPGetMats(Mat M, PetscInt *n, const Mat *A[], const Mat *P[])
 {
-  Mat_HopsPtAP *m;
+  Mat_HopsPtAP *m = NULL;
 
   PetscFunctionBegin;
   HopsValidHeader(M, MAT_CLASSID, 1);

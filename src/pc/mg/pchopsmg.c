@@ -6,6 +6,7 @@
   operators and restricted states: it does not see the DM.
 */
 #include "hopsmgimpl.h"
+#include <hops/private/hopsptapimpl.h>
 
 const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHopsMGCoarsenType", "PC_HOPSMG_", NULL};
 static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
@@ -350,6 +351,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(HOPS_PARTS == 1 || !mg->single, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "Single precision works on real vectors, and this PETSc has complex scalars: use -pc_hopsmg_precision double");
+  PetscCall(HopsPtAPRefuse(pc->pmat, "PCHOPSMG"));
   PetscCall(PCHopsMGGetOperator(pc, &pa));
   fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->form->space ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscLogEventBegin(HopsEvent.mgsetup, pc, 0, 0, 0));

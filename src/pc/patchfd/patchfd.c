@@ -1,5 +1,6 @@
 /* PCPATCHFD: set-up of the patches and of what applies them, options, view, life cycle. */
 #include <hops/private/hopspatchfdimpl.h>
+#include <hops/private/hopsptapimpl.h>
 #include <petsc/private/pcimpl.h>
 
 static const char *const PCPATCHFDTypes[]      = {"multiplicative", "additive", "restricted", "PCPATCHFDType", "PC_PATCHFD_", NULL};
@@ -261,6 +262,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDFree(fd));
+  PetscCall(HopsPtAPRefuse(pc->pmat, "PCPATCHFD"));
   PetscCall(PCLORGetForm(pc, &fd->src));
   sp = fd->src.form->space;
   PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,

@@ -174,8 +174,11 @@ static PetscErrorCode EntityPoints(HopsHPCell *k, PetscInt e, HopsBasis geom[], 
 {
   HopsSpace      mesh = k->hp->mesh;
   const PetscInt dim = k->dim, G = mesh->gorder + 1, ng = HopsPower(G, dim), a = k->order[e], n = k->first[e + 1] - k->first[e];
+  PetscInt       at = 0; /* a corner of the entity */
 
   PetscFunctionBegin;
+  for (PetscInt d = 0; d < dim; ++d)
+    if (HopsEntityDigit(e, d) == 1) at += mesh->gorder * HopsPower(G, d);
   if (!geom[a].P) {
     PetscReal *node, *w;
 
@@ -194,11 +197,12 @@ static PetscErrorCode EntityPoints(HopsHPCell *k, PetscInt e, HopsBasis geom[], 
       if (digit == 2) j /= a - 1;
     }
     for (PetscInt d = 0; d < dim; ++d) {
-      const PetscReal *X = mesh->X + (k->cell * dim + d) * ng;
+      const PetscReal *X   = mesh->X + (k->cell * dim + d) * ng;
+      PetscReal        sum = 0.0; /* by differences: where nodes have the same coordinate the points have it to the last bit */
 
-      x[i * dim + d] = 0.0;
       for (PetscInt g = 0; g < ng; ++g)
-        x[i * dim + d] += B[0][g % G] * B[1][g / G % G] * (dim == 3 ? B[2][g / (G * G)] : 1.0) * X[g];
+        sum += B[0][g % G] * B[1][g / G % G] * (dim == 3 ? B[2][g / (G * G)] : 1.0) * (X[g] - X[at]);
+      x[i * dim + d] = X[at] + sum;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
