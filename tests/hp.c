@@ -6,6 +6,7 @@ static char help[] = "Spaces whose cells have orders of their own, on adaptive m
   -what solve     : a polynomial is found; iterations\n\
   -what spectrum  : eigenvalues of LOR^-1 A lie in the interval of the 1D pencils\n\
   -what constrained : a mesh's own constraints, given as a matrix\n\
+  -what again     : a solver that is used again, with other coefficients\n\
   -what refused   : what raises an error that names the remedy\n\
   -numbers        : prints what it compares\n\n";
 
@@ -418,6 +419,61 @@ static PetscErrorCode Solve(Case *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Steep(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx)
+{
+  k[0] = PetscPowReal(10.0, 4.0 * x[0]);
+  return PETSC_SUCCESS;
+}
+
+/* A solver that is used again: with other coefficients, which it has to notice; then on a problem that takes
+   constants to zero, which nobody told it */
+static PetscErrorCode Again(Case *k)
+{
+  HopsHPSpace     hp;
+  HopsCoefficient steep;
+  Mat             M;
+  const Mat      *A;
+  Vec             x, b;
+  KSP             ksp;
+  PC              pc;
+  PetscInt        n, its[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(Laplacian(hp, &M));
+  PetscCall(MatHopsPtAPGetMats(M, &n, &A, NULL));
+  PetscCall(HopsHPSpaceCreateVec(hp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(M, x, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetOperators(ksp, M, M));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Steep, NULL, &steep));
+  for (PetscInt i = 0; i < 2; ++i) {
+    for (PetscInt j = 0; i && j < n; ++j) PetscCall(MatPASetDiffusion(A[j], steep));
+    PetscCall(MatMult(M, x, b));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+  }
+  if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", its[0], its[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %s, with other coefficients: %s\n", its[0] < 40 ? "few" : "MANY",
+                        its[1] < 60 ? "few" : "MANY"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(HopsCoefficientDestroy(&steep));
+  PetscCall(MatDestroy(&M));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #if !defined(PETSC_USE_COMPLEX)
 static PetscErrorCode Spectrum(Case *k)
 {
@@ -660,12 +716,12 @@ static PetscErrorCode RefusedSums(Case *k)
 
 int main(int argc, char **argv)
 {
-  const char *const whats[] = {"functions", "operator", "solve", "spectrum", "constrained", "refused"};
+  const char *const whats[] = {"functions", "operator", "solve", "spectrum", "constrained", "refused", "again"};
   PetscInt          what    = 0;
   Case              k;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-what", whats, 6, &what, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-what", whats, 7, &what, NULL));
   PetscCall(CaseCreate(&k));
   if (what == 0) PetscCall(Functions(&k));
   else if (what == 1) PetscCall(Operator(&k));
@@ -674,6 +730,7 @@ int main(int argc, char **argv)
   else if (what == 3) PetscCall(Spectrum(&k));
 #endif
   else if (what == 4) PetscCall(Constrained(&k));
+  else if (what == 6) PetscCall(Again(&k));
   else if (what == 5) {
     PetscCall(RefusedSpaces(&k));
     PetscCall(RefusedSums(&k));
@@ -781,6 +838,12 @@ int main(int argc, char **argv)
     suffix: constrained
     requires: hypre
     args: -what constrained -order {{1 4}separate output}
+
+  test:
+    suffix: again
+    requires: hypre
+    nsize: {{1 3}}
+    args: -what again -order 5 -finest 3 -turn -everywhere {{0 1}}
 
   test:
     suffix: refused

@@ -192,10 +192,11 @@ typedef struct {
   /* src/pc/lor/pclorbetween.c: the operator's unknowns are others than the space's */
   Mat             prolongation, transformation;
   HopsLORBetween *between; /* or NULL */
-  /* src/pc/lor/pclorsum.c: those of the operators of a sum */
-  PetscInt  nsub;
-  PC       *sub;
-  PetscReal zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  /* src/pc/lor/pclorsum.c: those of the operators of a sum, and the states of these at set-up */
+  PetscInt          nsub;
+  PC               *sub;
+  PetscObjectState *substate;
+  PetscReal         zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */
@@ -259,6 +260,8 @@ PETSC_INTERN PetscErrorCode PCLORViewConstraints(const HopsLOR *, PetscViewer);
 /* src/pc/lor/pclorsum.c: operators that are sums of P^T A P. The new matrix is the caller's */
 PETSC_INTERN PetscErrorCode PCLORIsSum(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCLORSumSetUp(PC, PC_LOR *, Mat *);
+PETSC_INTERN PetscErrorCode PCLORCheckConstantsSum(PC, PC_LOR *, Mat);
+PETSC_INTERN PetscErrorCode PCLORSumRenew(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSumView(const PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORSumReset(PC_LOR *);
 /* src/pc/lor/pclorcomponents.c: operators with a block of nc components for each unknown of an H1 space */

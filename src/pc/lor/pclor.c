@@ -303,8 +303,9 @@ static PetscErrorCode PCLORSetUpSum(PC pc, PC_LOR *lor)
   PetscCall(KSPReset(lor->ksp)); /* sizes and pattern may change */
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORConvert(lor, sum));
-  PetscCall(MatDestroy(&sum));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  PetscCall(PCLORCheckConstantsSum(pc, lor, sum));
+  PetscCall(MatDestroy(&sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

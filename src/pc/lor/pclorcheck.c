@@ -128,6 +128,20 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same of a sum over operators, whose form is the matrix's own */
+PetscErrorCode PCLORCheckConstantsSum(PC pc, PC_LOR *lor, Mat sum)
+{
+  MatNullSpace nsp;
+  PetscReal    worst, sums[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(lor->mat, &nsp));
+  if (nsp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORConstants(sum, NULL, NULL, &worst, sums));
+  if (worst <= 1e-10) PetscCall(PCLORSetConstants(pc, lor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Does the inner solver grow what it should leave alone? Where convection dominates, coarse matrices of
   multigrid may, by many powers of ten. Then preconditioned residuals are those of what grows, and a Krylov

@@ -99,6 +99,7 @@ PetscErrorCode PCPreSolve_LOR(PC pc, KSP ksp, Vec b, Vec x)
   PetscBool own;
 
   PetscFunctionBegin;
+  PetscCall(PCLORSumRenew(pc, lor));
   if (!lor->cycle || lor->cycleset || lor->cycletype != PCLOR_CYCLE_SINGLE || lor->cycleprecise) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &own, KSPCG, KSPFCG, KSPPIPEFCG, KSPFGMRES, KSPGCR, KSPRICHARDSON,
                                       KSPCHEBYSHEV, KSPPREONLY, ""));

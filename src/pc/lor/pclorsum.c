@@ -18,7 +18,7 @@ PetscErrorCode PCLORSumReset(PC_LOR *lor)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < lor->nsub; ++i) PetscCall(PCDestroy(&lor->sub[i]));
-  PetscCall(PetscFree(lor->sub));
+  PetscCall(PetscFree2(lor->sub, lor->substate));
   lor->nsub = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,16 +49,12 @@ static PetscErrorCode Check(PC pc, const PC_LOR *lor, PetscInt n, const Mat A[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A PCLOR with what was chosen for this one, but for its solver; entries are the process's */
-static PetscErrorCode Create(PC pc, const PC_LOR *lor, PC *sub)
+/* What was chosen for this PCLOR, but for its solver; entries are the process's */
+static PetscErrorCode Choose(const PC_LOR *lor, PC sub)
 {
-  PC_LOR *s;
-  PC      inner;
+  PC_LOR *s = (PC_LOR *)sub->data;
 
   PetscFunctionBegin;
-  PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), sub));
-  PetscCall(PCSetType(*sub, PCLOR));
-  s                    = (PC_LOR *)(*sub)->data;
   s->droptol           = lor->droptol;
   s->dropset           = lor->dropset;
   s->constraintentries = lor->constraintentries;
@@ -67,14 +63,41 @@ static PetscErrorCode Create(PC pc, const PC_LOR *lor, PC *sub)
   s->upwind            = lor->upwind;
   s->ignoreconvection  = lor->ignoreconvection;
   s->ignoreboundary    = lor->ignoreboundary;
-  s->zeromass          = lor->zeromass;
   s->scaletype         = PCLOR_SCALE_NONE;
   s->cycletype         = PCLOR_CYCLE_HYPRE;
   s->innerset          = PETSC_TRUE;
   s->mattypeset        = PETSC_TRUE;
   PetscCall(PetscStrncpy(s->mattype, MATAIJ, sizeof(s->mattype)));
-  PetscCall(KSPGetPC(s->ksp, &inner));
+  sub->setupcalled = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(PC pc, PC *sub)
+{
+  PC inner;
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), sub));
+  PetscCall(PCSetType(*sub, PCLOR));
+  PetscCall(KSPGetPC(((PC_LOR *)(*sub)->data)->ksp, &inner));
   PetscCall(PCSetType(inner, PCNONE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpPart(PC pc, PC_LOR *lor, PetscInt i, Mat A, Mat *L)
+{
+  PC_LOR *s;
+
+  PetscFunctionBegin;
+  if (!lor->sub[i]) PetscCall(Create(pc, &lor->sub[i]));
+  PetscCall(Choose(lor, lor->sub[i]));
+  PetscCall(PCSetOperators(lor->sub[i], A, A));
+  PetscCall(PCSetUp(lor->sub[i]));
+  PetscCall(PCLORGetMat(lor->sub[i], L));
+  s = (PC_LOR *)lor->sub[i]->data;
+  PetscCheck(!s->block && s->form->space->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The operators of a " MATHOPSPTAP " are those of forms in H1 with coefficients (MatPASetDiffusion(), MatPASetMass()); "
+             "this one is in another family, or has several components or first-order terms");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,37 +106,49 @@ PetscErrorCode PCLORSumSetUp(PC pc, PC_LOR *lor, Mat *sum)
   const Mat *A;
   PetscInt   n;
   Mat       *L;
+  HopsSpace  sp;
 
   PetscFunctionBegin;
   PetscCall(MatHopsPtAPGetMats(pc->pmat, &n, &A, NULL));
   PetscCall(Check(pc, lor, n, A));
   if (n != lor->nsub) PetscCall(PCLORSumReset(lor));
   if (!lor->sub) {
-    PetscCall(PetscCalloc1(n, &lor->sub));
+    PetscCall(PetscCalloc2(n, &lor->sub, n, &lor->substate));
     lor->nsub = n;
   }
   PetscCall(PetscMalloc1(n, &L));
   for (PetscInt i = 0; i < n; ++i) {
-    PC_LOR *s;
-
-    PetscCall(PCDestroy(&lor->sub[i])); /* what was chosen may have changed */
-    PetscCall(Create(pc, lor, &lor->sub[i]));
-    PetscCall(PCSetOperators(lor->sub[i], A[i], A[i]));
-    PetscCall(PCSetUp(lor->sub[i]));
-    PetscCall(PCLORGetMat(lor->sub[i], &L[i]));
-    s = (PC_LOR *)lor->sub[i]->data;
-    PetscCheck(!s->block, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "The operators of a " MATHOPSPTAP
-               " are those of forms with coefficients (MatPASetDiffusion(), MatPASetMass()); this "
-               "one has several components or first-order terms");
-    if (i == n - 1) { /* of the highest order: what the inner solver is chosen by */
-      PetscCall(HopsFormSetSpace(lor->form, s->form->space));
-      lor->ondevice = PetscMemTypeHost(s->form->space->backend->memtype) ? PETSC_FALSE : PETSC_TRUE;
-    }
+    PetscCall(SetUpPart(pc, lor, i, A[i], &L[i]));
+    PetscCall(PetscObjectStateGet((PetscObject)A[i], &lor->substate[i]));
   }
-  lor->source = HOPS_SOURCE_MATPA;
+  /* the inner solver is chosen by the last, which has the highest order */
+  sp = ((PC_LOR *)lor->sub[n - 1]->data)->form->space;
+  PetscCall(HopsFormSetSpace(lor->form, sp));
+  lor->ondevice = PetscMemTypeHost(sp->backend->memtype) ? PETSC_FALSE : PETSC_TRUE;
+  lor->source   = HOPS_SOURCE_MATPA;
   PetscCall(HopsPtAPSum(pc->pmat, L, sum));
   PetscCall(PetscFree(L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Terms of the operators that were set anew do not change the state of the sum, which is what a solver looks
+   at */
+PetscErrorCode PCLORSumRenew(PC pc, PC_LOR *lor)
+{
+  PetscBool  changed = PETSC_FALSE;
+  const Mat *A;
+  PetscInt   n;
+
+  PetscFunctionBegin;
+  if (!lor->nsub || pc->reusepreconditioner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHopsPtAPGetMats(pc->pmat, &n, &A, NULL));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscObjectState state;
+
+    PetscCall(PetscObjectStateGet((PetscObject)A[i], &state));
+    if (state != lor->substate[i]) changed = PETSC_TRUE;
+  }
+  if (changed) PetscCall((*pc->ops->setup)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
