@@ -47,7 +47,9 @@ PETSC_EXTERN PetscErrorCode HopsHPSpaceMark(HopsHPSpace, Vec, PetscReal, PetscIn
   same bounds, since what holds for all functions holds for those of a subspace. Its other options and its
   inner solver are those of any operator.
 
-  `MatConvert()` to `MATAIJ` assembles it. It has no diagonal.
+  `MatConvert()` to `MATAIJ` assembles it. It has no diagonal, and is not scaled, shifted or copied: change
+  the operators' coefficients. `PCLOR` notices that these were set anew; `MatAssemblyBegin()` and
+  `MatAssemblyEnd()` of the sum tell everybody else.
 
 .seealso: `MatCreateHopsPtAP()`, `HopsHPSpaceCreateMat()`, `MatHopsPtAPGetMats()`,
 `MatHopsPtAPLiftEssential()`, `MATPA`, `PCLOR`

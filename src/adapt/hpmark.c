@@ -22,15 +22,17 @@
   Level: intermediate
 
   Note:
-  The estimates are those of `HopsSpaceEstimateError()`, with the order of the cell for p. The essential
-  values of the mesh's space become the solution's.
+  The estimates are those of `HopsSpaceEstimateError()`, with the order of the cell for p. `HOPS_ESTIMATE_ZZ`
+  is refused where a cell has a lower order than the mesh's space: its averages are at the nodes of that
+  order. The essential values of the mesh's space become the solution's.
 
 .seealso: `HopsHPSpace`, `HopsSpaceEstimateError()`, `HopsSpaceMark()`, `HopsHPSpaceMark()`
 @*/
 PetscErrorCode HopsHPSpaceEstimateError(HopsHPSpace hp, Mat A, Vec x, HopsEstimateType type, HopsPointFunction f,
                                         HopsPointFunction flux, void *ctx, Vec eta)
 {
-  Vec y;
+  Vec       y;
+  PetscBool lower = PETSC_FALSE;
 
   PetscFunctionBegin;
   HopsValidHeader(hp, HOPS_HPSPACE_CLASSID, 1);
@@ -38,6 +40,12 @@ PetscErrorCode HopsHPSpaceEstimateError(HopsHPSpace hp, Mat A, Vec x, HopsEstima
   HopsValidHeader(x, VEC_CLASSID, 3);
   HopsValidEnum(type, HOPS_ESTIMATE_RESIDUAL, 4);
   HopsValidHeader(eta, VEC_CLASSID, 8);
+  for (PetscInt c = 0; c < hp->mesh->ncells; ++c)
+    if (hp->order[c] < hp->mesh->order) lower = PETSC_TRUE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &lower, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)hp)));
+  PetscCheck(type != HOPS_ESTIMATE_ZZ || !lower, PetscObjectComm((PetscObject)hp), PETSC_ERR_SUP,
+             "The estimate zz averages at the nodes of the mesh's order, which cells of lower order agree with: use "
+             "HOPS_ESTIMATE_RESIDUAL or HOPS_ESTIMATE_KELLY");
   PetscCall(HopsSpaceCreateVec(hp->mesh, &y));
   PetscCall(HopsHPSpaceProlong(hp, x, y));
   PetscCall(HopsEstimateError_Private(hp->mesh, hp->order, A, y, type, f, flux, ctx, eta));

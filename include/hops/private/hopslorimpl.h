@@ -60,6 +60,7 @@ typedef struct {
      zero all over a cell, the last leaves that out)? On all ranks alike after the numeric phase */
   PetscBool negative[3];
   PetscBool told; /* the derivative's coefficient was told: refused where it is negative */
+  PetscBool part; /* of a sum: rows may be zero, which those of other parts are added to */
 } HopsLOR;
 
 /* Where the low-order-refined matrix takes coefficients: as its operator does where cells meet */
@@ -194,6 +195,7 @@ typedef struct {
   HopsLORBetween *between; /* or NULL */
   /* src/pc/lor/pclorsum.c: those of the operators of a sum, and the states of these at set-up */
   PetscInt          nsub;
+  PetscBool         summand; /* it is one of them */
   PC               *sub;
   PetscObjectState *substate;
   PetscReal         zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
@@ -260,7 +262,8 @@ PETSC_INTERN PetscErrorCode PCLORViewConstraints(const HopsLOR *, PetscViewer);
 /* src/pc/lor/pclorsum.c: operators that are sums of P^T A P. The new matrix is the caller's */
 PETSC_INTERN PetscErrorCode PCLORIsSum(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCLORSumSetUp(PC, PC_LOR *, Mat *);
-PETSC_INTERN PetscErrorCode PCLORCheckConstantsSum(PC, PC_LOR *, Mat);
+PETSC_INTERN PetscBool      PCLORSumHasValues(const PC_LOR *); /* mass or boundary terms, after set-up */
+PETSC_INTERN PetscErrorCode PCLORCheckConstantsSum(PC, PC_LOR *, Mat, PetscBool look);
 PETSC_INTERN PetscErrorCode PCLORSumRenew(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSumView(const PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORSumReset(PC_LOR *);

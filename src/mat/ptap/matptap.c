@@ -20,6 +20,8 @@ static PetscErrorCode MatHopsPtAPGetData(Mat M, Mat_HopsPtAP **m)
              "The Mat has type %s where " MATHOPSPTAP " is needed (MatCreateHopsPtAP())",
              ((PetscObject)M)->type_name ? ((PetscObject)M)->type_name : "(unset)");
   *m = (Mat_HopsPtAP *)M->data;
+  PetscCheck((*m)->n, PetscObjectComm((PetscObject)M), PETSC_ERR_ARG_WRONGSTATE,
+             "The " MATHOPSPTAP " has no operators: make it by MatCreateHopsPtAP() or HopsHPSpaceCreateMat()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,9 +42,10 @@ PetscErrorCode HopsPtAPRefuse(Mat M, const char what[])
 /* y = the sum, of x as it is */
 static PetscErrorCode Apply(Mat M, PetscBool transpose, Vec x, Vec y)
 {
-  Mat_HopsPtAP *m = (Mat_HopsPtAP *)M->data;
+  Mat_HopsPtAP *m = NULL;
 
   PetscFunctionBegin;
+  PetscCall(MatHopsPtAPGetData(M, &m));
   for (PetscInt i = 0; i < m->n; ++i) {
     PetscCall(MatMult(m->P[i], x, m->x[i]));
     if (transpose) PetscCall(MatMultTranspose(m->A[i], m->x[i], m->y[i]));
@@ -83,6 +86,34 @@ static PetscErrorCode MatMultTranspose_HopsPtAP(Mat M, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z = y + M x, or with the transpose */
+static PetscErrorCode MultAddBy(Mat M, PetscBool transpose, Vec x, Vec y, Vec z)
+{
+  Vec t;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(z, &t));
+  PetscCall(MultBy(M, transpose, x, t));
+  if (z != y) PetscCall(VecCopy(y, z));
+  PetscCall(VecAXPY(z, 1.0, t));
+  PetscCall(VecDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_HopsPtAP(Mat M, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultAddBy(M, PETSC_FALSE, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_HopsPtAP(Mat M, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultAddBy(M, PETSC_TRUE, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   MatHopsPtAPLiftEssential - Moves essential values to the right-hand side: b = b - M g, and b = g in the rows
   of essential unknowns.
@@ -110,8 +141,15 @@ PetscErrorCode MatHopsPtAPLiftEssential(Mat M, Vec g, Vec b)
   PetscCall(MatHopsPtAPGetData(M, &m));
   if (!m->free) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &e));
-  PetscCall(VecPointwiseMult(e, g, m->free));
-  PetscCall(VecAYPX(e, -1.0, g));
+  PetscCall(VecSet(e, 0.0));
+  for (PetscInt i = 0; i < m->ness; ++i) {
+    PetscScalar v;
+
+    PetscCall(VecGetValues(g, 1, m->ess + i, &v));
+    PetscCall(VecSetValues(e, 1, m->ess + i, &v, INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(e));
+  PetscCall(VecAssemblyEnd(e));
   PetscCall(Apply(M, PETSC_FALSE, e, m->t));
   PetscCall(VecAXPY(b, -1.0, m->t));
   PetscCall(VecPointwiseMult(b, b, m->free));
@@ -209,12 +247,14 @@ PetscErrorCode MatCreate_HopsPtAP(Mat M)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
-  M->data               = m;
-  M->ops->mult          = MatMult_HopsPtAP;
-  M->ops->multtranspose = MatMultTranspose_HopsPtAP;
-  M->ops->getvecs       = HopsMatCreateVecs;
-  M->ops->view          = MatView_HopsPtAP;
-  M->ops->destroy       = MatDestroy_HopsPtAP;
+  M->data                  = m;
+  M->ops->mult             = MatMult_HopsPtAP;
+  M->ops->multadd          = MatMultAdd_HopsPtAP;
+  M->ops->multtransposeadd = MatMultTransposeAdd_HopsPtAP;
+  M->ops->multtranspose    = MatMultTranspose_HopsPtAP;
+  M->ops->getvecs          = HopsMatCreateVecs;
+  M->ops->view             = MatView_HopsPtAP;
+  M->ops->destroy          = MatDestroy_HopsPtAP;
   PetscCall(HopsMatRefuseRows(M));
   PetscCall(PetscObjectComposeFunction((PetscObject)M, "MatConvert_" MATHOPSPTAP "_aij_C", MatConvert_HopsPtAP_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)M, "MatConvert_" MATHOPSPTAP "_seqaij_C", MatConvert_HopsPtAP_AIJ));

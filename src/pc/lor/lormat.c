@@ -91,7 +91,7 @@ PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
   PetscBool some;
 
   PetscFunctionBegin;
-  if (lor->target != HOPS_LOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->target != HOPS_LOR_AIJ || lor->part) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*lor->kernel->ops->FindZero)(lor->kernel, lor->nc > 1 ? &lor->wide : &lor->rows, &some));
   for (PetscInt i = 0; some && i < sp->nT * lor->nc; ++i) {
     PetscInt k = lor->di[i];

@@ -232,6 +232,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   lor->lor.told = lor->userdiffusion ? PETSC_TRUE : PETSC_FALSE;
+  lor->lor.part = lor->summand;
   PetscCall(PCLORFillZeroMass(pc, lor));
   PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &data, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -304,10 +305,14 @@ static PetscErrorCode PCLORSetUpSum(PC pc, PC_LOR *lor)
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORConvert(lor, sum));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
-  PetscCall(PCLORCheckConstantsSum(pc, lor, sum));
+  PetscCall(
+    PCLORCheckConstantsSum(pc, lor, sum,
+                           !PCLORSumHasValues(lor) && !lor->ignoreconvection && !lor->ignoreboundary ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(MatDestroy(&sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PCReset_LOR(PC pc);
 
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
@@ -318,6 +323,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(Citation, &Cited));
   PetscCall(PCLORIsSum(pc, &sum));
+  if (lor->form->space && sum != (lor->nsub ? PETSC_TRUE : PETSC_FALSE)) PetscCall(PCReset_LOR(pc)); /* nothing of it serves */
   if (!sum) PetscCall(PCLORGetForm(pc, lor));
   if (!lor->innerset) {
     const char *prefix;
@@ -460,6 +466,7 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   Vec       xs, xi, yi;
 
   PetscFunctionBegin;
+  PetscCall(PCLORSumRenew(pc, lor));
   PetscCall(PCLORApplyStaged(pc, PCApply_LOR, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORScaleBegin(lor, x, &xs));
@@ -481,6 +488,7 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   Vec           xs, xi, yi;
 
   PetscFunctionBegin;
+  PetscCall(PCLORSumRenew(pc, lor));
   PetscCall(PCLORApplyStaged(pc, PCApplyTranspose_LOR, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->cycle) { /* symmetric */

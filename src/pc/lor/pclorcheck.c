@@ -128,17 +128,31 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of a sum over operators, whose form is the matrix's own */
-PetscErrorCode PCLORCheckConstantsSum(PC pc, PC_LOR *lor, Mat sum)
+/* The same of a sum over operators with the matrix `sum`; can it be singular by what its forms say? */
+PetscErrorCode PCLORCheckConstantsSum(PC pc, PC_LOR *lor, Mat sum, PetscBool look)
 {
   MatNullSpace nsp;
   PetscReal    worst, sums[2];
+  PetscBool    mult;
+  Vec          d;
 
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(lor->mat, &nsp));
-  if (nsp) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nsp || !look) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORConstants(sum, NULL, NULL, &worst, sums));
-  if (worst <= 1e-10) PetscCall(PCLORSetConstants(pc, lor));
+  if (worst > 1e-10) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHasOperation(pc->mat, MATOP_MULT, &mult));
+  if (pc->mat != pc->pmat && mult) {
+    PetscCall(MatCreateVecs(sum, &d, NULL));
+    PetscCall(MatGetDiagonal(sum, d));
+    PetscCall(PCLORConstants(pc->mat, NULL, d, &worst, sums));
+    PetscCall(VecDestroy(&d));
+    PetscCheck(worst <= 1e-6, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+               "The preconditioning matrix takes constants to zero and the operator does not: give the preconditioning matrix's "
+               "operators a mass term, or the sum essential unknowns; where the operator is singular, attach its null space "
+               "(MatSetNullSpace())");
+  }
+  PetscCall(PCLORSetConstants(pc, lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

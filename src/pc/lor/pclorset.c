@@ -573,6 +573,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
+  PetscCall(PCLORSumRenew(pc, lor));
   PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));

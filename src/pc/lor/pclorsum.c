@@ -66,6 +66,7 @@ static PetscErrorCode Choose(const PC_LOR *lor, PC sub)
   s->scaletype         = PCLOR_SCALE_NONE;
   s->cycletype         = PCLOR_CYCLE_HYPRE;
   s->innerset          = PETSC_TRUE;
+  s->summand           = PETSC_TRUE;
   s->mattypeset        = PETSC_TRUE;
   PetscCall(PetscStrncpy(s->mattype, MATAIJ, sizeof(s->mattype)));
   sub->setupcalled = 0;
@@ -89,6 +90,7 @@ static PetscErrorCode SetUpPart(PC pc, PC_LOR *lor, PetscInt i, Mat A, Mat *L)
   PC_LOR *s;
 
   PetscFunctionBegin;
+  PetscCall(MatPACheckForm(A, PETSC_FALSE, "The PCLOR of a " MATHOPSPTAP)); /* a factor of one operator matters here */
   if (!lor->sub[i]) PetscCall(Create(pc, &lor->sub[i]));
   PetscCall(Choose(lor, lor->sub[i]));
   PetscCall(PCSetOperators(lor->sub[i], A, A));
@@ -135,14 +137,16 @@ PetscErrorCode PCLORSumSetUp(PC pc, PC_LOR *lor, Mat *sum)
    at */
 PetscErrorCode PCLORSumRenew(PC pc, PC_LOR *lor)
 {
-  PetscBool  changed = PETSC_FALSE;
+  PetscBool  changed = PETSC_FALSE, same;
   const Mat *A;
   PetscInt   n;
 
   PetscFunctionBegin;
   if (!lor->nsub || pc->reusepreconditioner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORIsSum(pc, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHopsPtAPGetMats(pc->pmat, &n, &A, NULL));
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < n && n == lor->nsub; ++i) {
     PetscObjectState state;
 
     PetscCall(PetscObjectStateGet((PetscObject)A[i], &state));
@@ -150,6 +154,16 @@ PetscErrorCode PCLORSumRenew(PC pc, PC_LOR *lor)
   }
   if (changed) PetscCall((*pc->ops->setup)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PCLORSumHasValues(const PC_LOR *lor)
+{
+  for (PetscInt i = 0; i < lor->nsub; ++i) {
+    HopsForm form = ((PC_LOR *)lor->sub[i]->data)->form;
+
+    if (HopsFormValue(form) || HopsFormHas(form, HOPS_BOUNDARY)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
 }
 
 PetscErrorCode PCLORSumView(const PC_LOR *lor, PetscViewer viewer)

@@ -51,6 +51,23 @@ PetscErrorCode HopsHPSpaceCreateVec(HopsHPSpace hp, Vec *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsHPCheckVec(HopsHPSpace hp, Vec x, const char what[])
+{
+  PetscInt  n, N;
+  PetscBool ok;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetSize(x, &N));
+  ok = n == hp->nT && N == hp->N ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)hp)));
+  PetscCheck(ok, PetscObjectComm((PetscObject)hp), PETSC_ERR_ARG_SIZ,
+             "The vector %s has %" PetscInt_FMT " entries, and the space %" PetscInt_FMT
+             " unknowns (or their distributions differ): make it by HopsHPSpaceCreateVec()",
+             what, N, hp->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   HopsHPSpaceGetParts - Gets the spaces of the cells of each order.
 
@@ -153,6 +170,7 @@ PetscErrorCode HopsHPSpaceProlong(HopsHPSpace hp, Vec x, Vec y)
   HopsValidHeader(x, VEC_CLASSID, 2);
   HopsValidHeader(y, VEC_CLASSID, 3);
   mesh = hp->mesh;
+  PetscCall(HopsHPCheckVec(hp, x, "of the function"));
   PetscCall(HopsSpaceCheckVec(mesh, y, "of the mesh's space"));
   PetscCall(HopsHPSpaceGetProlongation(hp, &P));
   PetscCall(MatMult(P, x, y));
@@ -238,6 +256,7 @@ PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace hp, HopsPointFunction f, void 
   HopsValidHeader(hp, HOPS_HPSPACE_CLASSID, 1);
   HopsValidPointer(f, 2);
   HopsValidHeader(x, VEC_CLASSID, 4);
+  PetscCall(HopsHPCheckVec(hp, x, "of the values"));
   mesh = hp->mesh;
   PetscCall(HopsSpaceBringMesh(mesh));
   PetscCall(HopsHPCellCreate(hp, mesh->order, &k));
@@ -289,6 +308,7 @@ PetscErrorCode HopsHPSpaceComputeRHS(HopsHPSpace hp, HopsPointFunction f, void *
   HopsValidHeader(hp, HOPS_HPSPACE_CLASSID, 1);
   HopsValidPointer(f, 2);
   HopsValidHeader(b, VEC_CLASSID, 4);
+  PetscCall(HopsHPCheckVec(hp, b, "of the right-hand side"));
   PetscCall(HopsHPSpaceGetProlongation(hp, &P));
   PetscCall(HopsSpaceCreateVec(hp->mesh, &y));
   PetscCall(HopsSpaceComputeRHS(hp->mesh, f, ctx, y));

@@ -26,41 +26,68 @@ static PetscErrorCode Least(HopsHPSpace hp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is an entity of a cell essential at all nodes inside, of the mesh's order, and with what bounds it, or
+   nowhere inside? */
+static PetscBool EntityAgrees(HopsSpace mesh, PetscInt c, PetscInt e)
+{
+  const PetscInt p = mesh->order, first = mesh->nT + mesh->nG;
+  PetscInt       in[2] = {0, 0}, around = 0;
+
+  for (PetscInt i = 0; i < mesh->ne; ++i) {
+    PetscBool inside = PETSC_TRUE, on = PETSC_TRUE;
+
+    for (PetscInt d = 0, j = i; d < mesh->dim; ++d, j /= p + 1) {
+      const PetscInt digit = HopsEntityDigit(e, d), at = j % (p + 1);
+
+      if (digit < 2 && at != digit * p) on = PETSC_FALSE;
+      if (digit == 2 && (at == 0 || at == p)) inside = PETSC_FALSE;
+    }
+    if (!on) continue;
+    if (inside) ++in[mesh->restr[c * mesh->ne + i] >= first];
+    else around += mesh->restr[c * mesh->ne + i] < first;
+  }
+  return !in[1] || (!in[0] && !around) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscErrorCode CheckEssential(HopsHPSpace hp)
+{
+  HopsSpace mesh                 = hp->mesh;
+  char      why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  for (PetscInt c = mesh->ninterior; c < mesh->ncells; ++c) /* the others have no essential entries */
+    for (PetscInt e = 0; e < HopsPower(3, mesh->dim); ++e)
+      if (!EntityAgrees(mesh, c, e))
+        PetscCall(HopsRefuse(why,
+                             "Cell %" PetscInt_FMT " has an edge or a face inside of which some nodes are essential, and others, "
+                             "or those around it, are not: with orders of cells whole edges and faces are essential",
+                             mesh->cell[c]));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)hp), PETSC_ERR_SUP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The entries of the mesh that the nodes of all entities, at their own orders, stand for */
 static PetscErrorCode Number(HopsHPSpace hp)
 {
-  HopsSpace  mesh                 = hp->mesh;
-  char       why[HOPS_WHY_LENGTH] = "";
+  HopsSpace  mesh = hp->mesh;
+  PetscInt  *mark;
   HopsHPCell k;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(mesh->nL, &hp->number));
-  for (PetscInt l = 0; l < mesh->nL; ++l) hp->number[l] = l; /* for now, so that col[] are entries */
+  PetscCall(PetscMalloc1(mesh->nL, &mark));
+  for (PetscInt l = 0; l < mesh->nL; ++l) {
+    hp->number[l] = l; /* for now, so that col[] are entries */
+    mark[l]       = -1;
+  }
   PetscCall(HopsHPCellCreate(hp, 1, &k));
-  {
-    PetscInt *mark;
-
-    PetscCall(PetscMalloc1(mesh->nL, &mark));
-    for (PetscInt l = 0; l < mesh->nL; ++l) mark[l] = -1;
-    for (PetscInt c = 0; c < mesh->ncells; ++c) {
-      const PetscInt n = HopsPower(3, mesh->dim);
-
-      PetscCall(HopsHPCellSet(&k, c));
-      for (PetscInt i = 0; i < k.first[n]; ++i) mark[k.col[i]] = 0;
-      for (PetscInt e = 0; e < n; ++e)
-        for (PetscInt i = k.first[e] + 1; i < k.first[e + 1]; ++i)
-          if ((k.col[i] >= mesh->nT + mesh->nG) != (k.col[k.first[e]] >= mesh->nT + mesh->nG))
-            PetscCall(HopsRefuse(why,
-                                 "Cell %" PetscInt_FMT
-                                 " has an edge or a face with essential unknowns inside and others: with orders "
-                                 "of cells all nodes inside of an edge or a face are essential, or none",
-                                 mesh->cell[c]));
-    }
-    PetscCall(PetscArraycpy(hp->number, mark, mesh->nL));
-    PetscCall(PetscFree(mark));
+  for (PetscInt c = 0; c < mesh->ncells; ++c) {
+    PetscCall(HopsHPCellSet(&k, c));
+    for (PetscInt i = 0; i < k.first[HopsPower(3, mesh->dim)]; ++i) mark[k.col[i]] = 0;
   }
   PetscCall(HopsHPCellDestroy(&k));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)hp), PETSC_ERR_SUP, why));
+  PetscCall(PetscFree(hp->number));
+  hp->number = mark;
   PetscCall(HopsSpaceNumberMarked(mesh, hp->number, &hp->nT));
   PetscCall(MPIU_Allreduce(&hp->nT, &hp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)hp)));
   PetscCallMPI(MPI_Scan(&hp->nT, &hp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)hp)));
@@ -201,6 +228,7 @@ PetscErrorCode HopsHPSpaceCreate(HopsSpace mesh, const PetscInt orders[], HopsHP
   PetscCall(HopsSpaceReference(mesh));
   PetscCall(PetscMalloc1(mesh->ncells, &h->order));
   for (PetscInt c = 0; c < mesh->ncells; ++c) h->order[c] = orders[mesh->cell[c]];
+  PetscCall(CheckEssential(h));
   PetscCall(Least(h));
   PetscCall(Number(h));
   PetscCall(Parts(h));
