@@ -522,7 +522,7 @@ static PetscErrorCode Again(Case *k)
   }
   if (k->numbers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", its[0], its[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %s, with other coefficients: %s\n", its[0] < 40 ? "few" : "MANY",
-                        its[1] < 60 ? "few" : "MANY"));
+                        its[1] < 90 ? "few" : "MANY"));
   PetscCall(Switch(k, ksp, M));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

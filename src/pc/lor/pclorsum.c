@@ -45,6 +45,7 @@ static PetscErrorCode Check(PC pc, const PC_LOR *lor, PetscInt n, const Mat A[])
                "Operator %" PetscInt_FMT " of the " MATHOPSPTAP " has type %s: a low-order-refined matrix is made of operators of "
                "type " MATPA,
                i, ((PetscObject)A[i])->type_name);
+    PetscCall(MatPACheckForm(A[i], PETSC_FALSE, "The PCLOR of a " MATHOPSPTAP)); /* a factor of one operator matters here */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +91,6 @@ static PetscErrorCode SetUpPart(PC pc, PC_LOR *lor, PetscInt i, Mat A, Mat *L)
   PC_LOR *s;
 
   PetscFunctionBegin;
-  PetscCall(MatPACheckForm(A, PETSC_FALSE, "The PCLOR of a " MATHOPSPTAP)); /* a factor of one operator matters here */
   if (!lor->sub[i]) PetscCall(Create(pc, &lor->sub[i]));
   PetscCall(Choose(lor, lor->sub[i]));
   PetscCall(PCSetOperators(lor->sub[i], A, A));

@@ -26,46 +26,6 @@ static PetscErrorCode Least(HopsHPSpace hp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is an entity of a cell essential at all nodes inside, of the mesh's order, and with what bounds it, or
-   nowhere inside? */
-static PetscBool EntityAgrees(HopsSpace mesh, PetscInt c, PetscInt e)
-{
-  const PetscInt p = mesh->order, first = mesh->nT + mesh->nG;
-  PetscInt       in[2] = {0, 0}, around = 0;
-
-  for (PetscInt i = 0; i < mesh->ne; ++i) {
-    PetscBool inside = PETSC_TRUE, on = PETSC_TRUE;
-
-    for (PetscInt d = 0, j = i; d < mesh->dim; ++d, j /= p + 1) {
-      const PetscInt digit = HopsEntityDigit(e, d), at = j % (p + 1);
-
-      if (digit < 2 && at != digit * p) on = PETSC_FALSE;
-      if (digit == 2 && (at == 0 || at == p)) inside = PETSC_FALSE;
-    }
-    if (!on) continue;
-    if (inside) ++in[mesh->restr[c * mesh->ne + i] >= first];
-    else around += mesh->restr[c * mesh->ne + i] < first;
-  }
-  return !in[1] || (!in[0] && !around) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-static PetscErrorCode CheckEssential(HopsHPSpace hp)
-{
-  HopsSpace mesh                 = hp->mesh;
-  char      why[HOPS_WHY_LENGTH] = "";
-
-  PetscFunctionBegin;
-  for (PetscInt c = mesh->ninterior; c < mesh->ncells; ++c) /* the others have no essential entries */
-    for (PetscInt e = 0; e < HopsPower(3, mesh->dim); ++e)
-      if (!EntityAgrees(mesh, c, e))
-        PetscCall(HopsRefuse(why,
-                             "Cell %" PetscInt_FMT " has an edge or a face inside of which some nodes are essential, and others, "
-                             "or those around it, are not: with orders of cells whole edges and faces are essential",
-                             mesh->cell[c]));
-  PetscCall(HopsRaise(PetscObjectComm((PetscObject)hp), PETSC_ERR_SUP, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The entries of the mesh that the nodes of all entities, at their own orders, stand for */
 static PetscErrorCode Number(HopsHPSpace hp)
 {
@@ -173,6 +133,45 @@ static PetscErrorCode CheckOrders(HopsSpace mesh, const PetscInt orders[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is an entity of a cell essential at all nodes inside, of the mesh's order, and with what bounds it, or
+   nowhere inside? */
+static PetscBool EntityAgrees(HopsSpace mesh, PetscInt c, PetscInt e)
+{
+  const PetscInt p = mesh->order, first = mesh->nT + mesh->nG;
+  PetscInt       in[2] = {0, 0}, around = 0;
+
+  for (PetscInt i = 0; i < mesh->ne; ++i) {
+    PetscBool inside = PETSC_TRUE, on = PETSC_TRUE;
+
+    for (PetscInt d = 0, j = i; d < mesh->dim; ++d, j /= p + 1) {
+      const PetscInt digit = HopsEntityDigit(e, d), at = j % (p + 1);
+
+      if (digit < 2 && at != digit * p) on = PETSC_FALSE;
+      if (digit == 2 && (at == 0 || at == p)) inside = PETSC_FALSE;
+    }
+    if (!on) continue;
+    if (inside) ++in[mesh->restr[c * mesh->ne + i] >= first];
+    else around += mesh->restr[c * mesh->ne + i] < first;
+  }
+  return !in[1] || (!in[0] && !around) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscErrorCode CheckEssential(HopsSpace mesh)
+{
+  char why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  for (PetscInt c = mesh->ninterior; c < mesh->ncells; ++c) /* the others have no essential entries */
+    for (PetscInt e = 0; e < HopsPower(3, mesh->dim); ++e)
+      if (!EntityAgrees(mesh, c, e))
+        PetscCall(HopsRefuse(why,
+                             "Cell %" PetscInt_FMT " has an edge or a face inside of which some nodes are essential, and others, "
+                             "or those around it, are not: with orders of cells whole edges and faces are essential",
+                             mesh->cell[c]));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)mesh), PETSC_ERR_SUP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsHPSpaceCreate - Creates a space whose cells have orders of their own, on the cells of a space of one
   order.
@@ -221,6 +220,7 @@ PetscErrorCode HopsHPSpaceCreate(HopsSpace mesh, const PetscInt orders[], HopsHP
   HopsValidPointer(hp, 3);
   PetscCall(CheckOrders(mesh, orders));
   PetscCall(HopsSpaceBringMesh(mesh));
+  PetscCall(CheckEssential(mesh));
   PetscCall(PetscHeaderCreate(h, HOPS_HPSPACE_CLASSID, "HopsHPSpace", "Space whose cells have orders of their own", "HopsHPSpace",
                               PetscObjectComm((PetscObject)mesh), HopsHPSpaceDestroy, HopsHPSpaceView));
   PetscCall(PetscLogEventBegin(HopsEvent.space, h, 0, 0, 0));
@@ -228,7 +228,6 @@ PetscErrorCode HopsHPSpaceCreate(HopsSpace mesh, const PetscInt orders[], HopsHP
   PetscCall(HopsSpaceReference(mesh));
   PetscCall(PetscMalloc1(mesh->ncells, &h->order));
   for (PetscInt c = 0; c < mesh->ncells; ++c) h->order[c] = orders[mesh->cell[c]];
-  PetscCall(CheckEssential(h));
   PetscCall(Least(h));
   PetscCall(Number(h));
   PetscCall(Parts(h));
