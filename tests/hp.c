@@ -421,7 +421,7 @@ static PetscErrorCode Solve(Case *k)
 
 static PetscErrorCode Steep(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx)
 {
-  k[0] = PetscPowReal(10.0, 4.0 * x[0]);
+  k[0] = PetscPowReal(10.0, 3.0 * x[0]);
   return PETSC_SUCCESS;
 }
 
