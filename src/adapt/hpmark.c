@@ -171,7 +171,7 @@ static PetscErrorCode Decays(HopsHPSpace hp, Vec y, PetscReal rate[])
 . decay - the rate of decay from which on a function counts as smooth, or `PETSC_DEFAULT`; see the notes
 - most  - the highest order that cells get
 
-  Input/Output Parameter:
+  Input and Output Parameter:
 . marks - [cells] of `HopsSpaceMark()`: `DM_ADAPT_REFINE` becomes `DM_ADAPT_KEEP` where the order is raised
 
   Output Parameter:

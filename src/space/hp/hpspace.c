@@ -204,9 +204,10 @@ static PetscErrorCode CheckEssential(HopsSpace mesh)
   `mesh` is kept, and must not change.
 
   References:
-. * - Seed: Demkowicz, Computing with hp-adaptive finite elements, 2006 (minimum rule); Pazner, Kolev and
-  Dohrmann, Low-order preconditioning for the high-order finite element de Rham complex, SISC 45 (2023),
-  section 2.4 (equivalence on subspaces)
++ * - L. Demkowicz, Computing with hp-adaptive finite elements, volume 1, 2006: the minimum rule
+- * - W. Pazner, T. Kolev and J.-S. Camier, End-to-end GPU acceleration of low-order-refined preconditioning
+  for high-order finite element discretizations, International Journal of High Performance Computing
+  Applications, 2023, section 2.4: low-order-refined matrices of constrained spaces
 
 .seealso: `HopsHPSpace`, `HopsHPSpaceCreateMat()`, `HopsHPSpaceProlong()`,
 `HopsSpaceCreateAdaptiveFromArrays()`
