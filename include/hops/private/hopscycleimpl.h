@@ -26,9 +26,10 @@ PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, const HopsCycleSettin
                                             const char **why);
 /*
   The same of BoomerAMG on rank 0, which has the rows of all ranks (src/hypre/matrix/hypregather.c) and runs
-  the cycle for them; pc is NULL on the others
+  the cycle for them; pc is NULL on the others. n: rows of this rank, which need not be the space's
 */
-PETSC_INTERN PetscErrorCode HopsCycleCreateOnFirst(PC, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateOnFirst(PC, HopsSpace, PetscInt n, const HopsCycleSettings *, HopsCycle *,
+                                                   const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscInt *spread, PetscReal *complexity);

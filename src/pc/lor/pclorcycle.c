@@ -55,6 +55,7 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   MatNullSpace       nsp;
   HopsCycleAuxiliary aux = PCLORGetCycleAuxiliary(lor);
   HopsCycleSettings  set;
+  PetscInt           n;
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
@@ -69,7 +70,8 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    if (lor->gathered) PetscCall(HopsCycleCreateOnFirst(lor->first, lor->form->space, &set, &lor->cycle, &lor->nocycle));
+    PetscCall(MatGetLocalSize(lor->mat, &n, NULL));
+    if (lor->gathered) PetscCall(HopsCycleCreateOnFirst(lor->first, lor->form->space, n, &set, &lor->cycle, &lor->nocycle));
     else PetscCall(HopsCycleCreate(inner, lor->form->space, &set, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }

@@ -43,9 +43,6 @@ static PetscErrorCode PCLORGatherFits(PC pc, PC_LOR *lor, PetscBool *fits)
   *fits = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (!lor->gatherable || size == 1 || !lor->ondevice || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
-  /* with what is gathered of a matrix that PETSc converted (of a sum, or where a rank has no rows) cycles
-     diverge (hypre 2.32) */
-  if (lor->mat != lor->lor.mat) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->cycletype == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(lor->mat, &N, NULL));
   PetscCall(MatGetNullSpace(lor->mat, &nsp));

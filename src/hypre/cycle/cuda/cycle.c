@@ -460,14 +460,15 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateOnFirst(PC pc, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateOnFirst(PC pc, HopsSpace sp, PetscInt n, const HopsCycleSettings *set, HopsCycle *cycle,
+                                      const char **why)
 {
   PetscFunctionBegin;
   *cycle = NULL;
   *why   = set->type == PCLOR_CYCLE_HYPRE ? "it was not asked for" : NULL;
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
-  PetscCall(HopsCycleCreateGathered(pc ? HopsPCHYPREGetSolver(pc) : NULL, sp, set, cycle, why));
+  PetscCall(HopsCycleCreateGathered(pc ? HopsPCHYPREGetSolver(pc) : NULL, sp, n, set, cycle, why));
   if (*cycle) PetscCall(HopsCycleCapture(*cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

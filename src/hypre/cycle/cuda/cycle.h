@@ -128,7 +128,8 @@ PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, HopsSpace, const HopsC
 PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *set, double drop, HopsCycle *,
                                                   const char **why);
 /* a hierarchy of the rows of all ranks, which is rank 0's (NULL elsewhere); collective */
-PETSC_INTERN PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace, PetscInt n, const HopsCycleSettings *, HopsCycle *,
+                                                    const char **why);
 /* on several ranks, of a cycle with a program: its matrix, whose own part is set; what leads to space k */
 PETSC_INTERN PetscErrorCode HopsCycleSetSpreadMatrix(HopsCycle, HopsSpace, void *A);
 PETSC_INTERN PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle, HopsSpace, int k, void *P);

@@ -294,8 +294,10 @@ static PetscErrorCode SetGhosts(HopsCycleSpread *s, hypre_ParCSRMatrix *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle of the whole matrix, which rank 0 has (NULL elsewhere) and runs for all */
-PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
+/* The cycle of the whole matrix, which rank 0 has (NULL elsewhere) and runs for all; n rows are this
+   rank's */
+PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace sp, PetscInt n, const HopsCycleSettings *set, HopsCycle *cycle,
+                                       const char **why)
 {
   const MPI_Comm comm   = PetscObjectComm((PetscObject)sp);
   const bool     single = set->type == PCLOR_CYCLE_SINGLE;
@@ -318,8 +320,8 @@ PetscErrorCode HopsCycleCreateGathered(void *amg, HopsSpace sp, const HopsCycleS
   PetscCall(PetscNew(&c->spread));
   c->spread->comm = comm;
   c->spread->be   = sp->backend;
-  PetscCall(SetGathering(c, sp, (PetscMPIInt)sp->nT, PETSC_TRUE));
-  PetscCall((*sp->backend->memory->Malloc)((size_t)sp->nT * HopsCycleSize(c), &c->spread->mine));
+  PetscCall(SetGathering(c, sp, (PetscMPIInt)n, PETSC_TRUE));
+  PetscCall((*sp->backend->memory->Malloc)((size_t)n * HopsCycleSize(c), &c->spread->mine));
   levels  = c->nlevels;
   info[0] = c->entries;
   info[1] = c->complexity;
