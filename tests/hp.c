@@ -237,6 +237,7 @@ static PetscErrorCode Functions(Case *k)
   PetscScalar   *v, *d;
   PetscBool      count = PETSC_FALSE;
   HopsHPSpace    hp;
+  Mat            P;
   Vec            x, y, z;
 
   PetscFunctionBeginUser;
@@ -248,6 +249,10 @@ static PetscErrorCode Functions(Case *k)
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(HopsHPSpaceProlong(hp, x, y));
+  PetscCall(HopsHPSpaceGetProlongation(hp, &P));
+  PetscCall(MatMult(P, x, z));
+  PetscCall(Differ(z, y, &e));
+  PetscCall(Say("as a matrix", e, 1e-12));
   PetscCall(PetscMalloc2(k->a.nc * np, &v, np, &d));
   PetscCall(Values(k, y, v));
   for (PetscInt c = 0; c < k->a.nc; ++c) {
@@ -308,6 +313,7 @@ static PetscErrorCode Compare(const Case *k, HopsHPSpace hp, Mat M, Mat A)
   Mat       P, B;
   Vec       x, y, z, t, s, g;
   PetscReal e;
+  PetscInt  q = 2;
 
   PetscFunctionBeginUser;
   PetscCall(HopsHPSpaceGetProlongation(hp, &P));
@@ -325,6 +331,14 @@ static PetscErrorCode Compare(const Case *k, HopsHPSpace hp, Mat M, Mat A)
   PetscCall(MatMultTranspose(M, x, z));
   PetscCall(Differ(y, z, &e));
   PetscCall(Say("transposed", e, 1e-12));
+  PetscCall(HopsHPSpaceComputeRHS(hp, Poly, &q, y));
+  PetscCall(HopsSpaceComputeRHS(k->space, Poly, &q, t));
+  PetscCall(MatMultTranspose(P, t, z));
+  PetscCall(VecZeroEntries(g));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, y));
+  PetscCall(MatHopsPtAPLiftEssential(M, g, z));
+  PetscCall(Differ(y, z, &e));
+  PetscCall(Say("right-hand side", e, 1e-12));
   /* what is lifted, with zero values, keeps the free part */
   PetscCall(VecZeroEntries(g));
   PetscCall(VecCopy(x, z));

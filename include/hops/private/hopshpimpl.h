@@ -44,10 +44,13 @@ typedef struct {
   PetscInt    cell;    /* at hand, in the mesh's order */
   PetscInt    order[HOPS_ENTITIES], first[HOPS_ENTITIES + 1]; /* its entities, their unknowns in `col` */
   PetscBool   hangs[HOPS_ENTITIES];
-  PetscInt   *col; /* the numbers of the unknowns */
+  PetscInt   *entry, *col; /* the mesh's entries that the unknowns stand for, and their numbers */
   PetscReal  *own, *s, *t, *work;
 } HopsHPCell;
 
+/* How many directions an entity extends in, their strides in a lattice of p + 1 nodes a direction, and the
+   entry where it begins */
+PETSC_INTERN PetscInt       HopsEntityDirections(PetscInt dim, PetscInt e, PetscInt p, PetscInt stride[3], PetscInt *start);
 PETSC_INTERN PetscErrorCode HopsHPCellCreate(HopsHPSpace, PetscInt q, HopsHPCell *);
 PETSC_INTERN PetscErrorCode HopsHPCellDestroy(HopsHPCell *);
 PETSC_INTERN PetscErrorCode HopsHPCellSet(HopsHPCell *, PetscInt c);

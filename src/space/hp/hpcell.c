@@ -11,7 +11,7 @@ PetscErrorCode HopsHPCellCreate(HopsHPSpace hp, PetscInt q, HopsHPCell *k)
   *k    = (HopsHPCell){.hp = hp, .q = q, .dim = hp->mesh->dim, .cell = -1};
   k->nq = HopsPower(q + 1, k->dim);
   PetscCall(HopsHangingCreate(HOPS_H1, k->dim, q, &k->hang));
-  PetscCall(PetscMalloc3(k->nq, &k->on, HopsPower(most, k->dim), &k->col, k->nq, &k->own));
+  PetscCall(PetscMalloc4(k->nq, &k->on, HopsPower(most, k->dim), &k->entry, HopsPower(most, k->dim), &k->col, k->nq, &k->own));
   PetscCall(PetscMalloc3(HopsPower(most, k->dim), &k->s, HopsPower(most, k->dim), &k->t, 2 * HopsPower(most, k->dim), &k->work));
   PetscCall(PetscCalloc1(ORDERS * ORDERS, &k->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -21,7 +21,7 @@ PetscErrorCode HopsHPCellDestroy(HopsHPCell *k)
 {
   PetscFunctionBegin;
   PetscCall(HopsHangingDestroy(&k->hang));
-  PetscCall(PetscFree3(k->on, k->col, k->own));
+  PetscCall(PetscFree4(k->on, k->entry, k->col, k->own));
   PetscCall(PetscFree3(k->s, k->t, k->work));
   for (PetscInt i = 0; i < ORDERS * ORDERS; ++i) PetscCall(PetscFree(k->between[i]));
   PetscCall(PetscFree(k->between));
@@ -52,9 +52,7 @@ static PetscErrorCode Between(HopsHPCell *k, PetscInt a, PetscInt b, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Directions in which an entity extends; those in which it does not leave it at an entry of a lattice of p +
-   1 nodes */
-static PetscInt Directions(PetscInt dim, PetscInt e, PetscInt p, PetscInt stride[3], PetscInt *start)
+PetscInt HopsEntityDirections(PetscInt dim, PetscInt e, PetscInt p, PetscInt stride[3], PetscInt *start)
 {
   PetscInt m = 0;
 
@@ -89,23 +87,26 @@ PetscErrorCode HopsHPCellSet(HopsHPCell *k, PetscInt c)
   k->first[0] = 0;
   if (mesh->hanging) (void)HopsHangingNodes(&k->hang, mesh->hang[c], k->on);
   for (PetscInt e = 0; e < ne; ++e) {
-    PetscInt m = Directions(dim, e, p, stride, &start), a, n;
+    PetscInt m = HopsEntityDirections(dim, e, p, stride, &start), a, n;
 
     for (PetscInt d = 0; d < m && p > 1; ++d) start += stride[d];
     a           = m == dim ? hp->order[c] : (m ? hp->least[mesh->restr[c * mesh->ne + start]] : 1);
     k->order[e] = p > 1 ? a : 1;
     a           = k->order[e];
     /* the nodes of the entity's own lattice */
-    m = Directions(dim, e, a, stride, &start);
+    m = HopsEntityDirections(dim, e, a, stride, &start);
     n = HopsPower(a - 1, m);
-    for (PetscInt i = 0; i < n; ++i)
-      k->col[k->first[e] + i] =
-        hp->number[mesh->restr[c * mesh->ne + HopsSpaceLowerNode(mesh, a, c, start + Inside(m, a - 1, stride, i))]];
+    for (PetscInt i = k->first[e]; i < k->first[e] + n; ++i) {
+      const PetscInt node = start + Inside(m, a - 1, stride, i - k->first[e]);
+
+      k->entry[i] = mesh->restr[c * mesh->ne + HopsSpaceLowerNode(mesh, a, c, node)];
+      k->col[i]   = hp->number ? hp->number[k->entry[i]] : -1;
+    }
     k->first[e + 1] = k->first[e] + n;
     /* and whether it is a parent's: so are those of order q inside of it */
     k->hangs[e] = PETSC_FALSE;
     if (!mesh->hanging || (m && k->q < 2)) continue;
-    m = Directions(dim, e, k->q, stride, &start);
+    m = HopsEntityDirections(dim, e, k->q, stride, &start);
     for (PetscInt d = 0; d < m; ++d) start += stride[d];
     k->hangs[e] = k->on[start];
   }
@@ -116,7 +117,7 @@ PetscErrorCode HopsHPCellSet(HopsHPCell *k, PetscInt c)
 static PetscErrorCode Extend(HopsHPCell *k, PetscInt e, const PetscReal in[], const PetscReal from[], PetscReal u[])
 {
   const PetscInt   q = k->q, a = k->order[e];
-  PetscInt         stride[3], start, m = Directions(k->dim, e, q, stride, &start);
+  PetscInt         stride[3], start, m = HopsEntityDirections(k->dim, e, q, stride, &start);
   const PetscInt   n = HopsPower(q + 1, m), inside = HopsPower(q - 1, m);
   PetscInt         lattice[3] = {1, a + 1, (a + 1) * (a + 1)}, to[3] = {1, q + 1, (q + 1) * (q + 1)};
   const PetscInt   na[3] = {a + 1, a + 1, a + 1}, nq[3] = {q + 1, q + 1, q + 1};
@@ -166,15 +167,15 @@ PetscErrorCode HopsHPCellList(HopsHPCell *k, const PetscReal in[], PetscReal u[]
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(u, k->nq));
   for (PetscInt e = 0; e < ne; ++e)
-    if (!Directions(dim, e, k->q, stride, &start)) u[start] = in[k->first[e]];
+    if (!HopsEntityDirections(dim, e, k->q, stride, &start)) u[start] = in[k->first[e]];
   for (PetscInt m = 1; m < dim && k->q > 1 && mask; ++m)
     for (PetscInt e = 0; e < ne; ++e)
-      if (k->hangs[e] && Directions(dim, e, k->q, stride, &start) == m) PetscCall(Extend(k, e, in, u, u));
+      if (k->hangs[e] && HopsEntityDirections(dim, e, k->q, stride, &start) == m) PetscCall(Extend(k, e, in, u, u));
   PetscCall(PetscArraycpy(k->own, u, k->nq));
   if (mask) HopsHangingApply(&k->hang, mask, PETSC_FALSE, k->own);
   for (PetscInt m = 1; m <= dim && k->q > 1; ++m)
     for (PetscInt e = 0; e < ne; ++e) {
-      if (k->hangs[e] || Directions(dim, e, k->q, stride, &start) != m) continue;
+      if (k->hangs[e] || HopsEntityDirections(dim, e, k->q, stride, &start) != m) continue;
       PetscCall(Extend(k, e, in, k->own, k->own));
       for (PetscInt i = 0; i < HopsPower(k->q - 1, m); ++i) {
         const PetscInt at = start + Inside(m, k->q - 1, stride, i);

@@ -137,6 +137,32 @@ PetscErrorCode HopsHPSpaceGetProlongation(HopsHPSpace hp, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* u[nL]: values of entries of the mesh that stand for unknowns; then those of all its entries, of one part */
+static PetscErrorCode ProlongPart(HopsHPSpace hp, HopsHPCell *k, PetscReal u[])
+{
+  HopsSpace  mesh = hp->mesh;
+  PetscReal *from, *in, *list;
+  PetscSF    sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(mesh->nL, &from, mesh->ne, &in, mesh->ne, &list));
+  PetscCall(PetscArraycpy(from, u, mesh->nT));
+  PetscCall(HopsSpaceGetElementSF(mesh, &sf));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, from, from + mesh->nT, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, from, from + mesh->nT, MPI_REPLACE));
+  for (PetscInt c = 0; c < mesh->ncells; ++c) {
+    PetscCall(HopsHPCellSet(k, c));
+    for (PetscInt i = 0; i < k->first[HopsPower(3, mesh->dim)]; ++i) in[i] = from[k->entry[i]];
+    PetscCall(HopsHPCellList(k, in, list));
+    for (PetscInt i = 0; i < mesh->ne; ++i) u[mesh->restr[c * mesh->ne + i]] = list[i];
+  }
+  /* owners may have no cell with an entry, and of essential ones have the constrained twin */
+  PetscCall(PetscSFReduceBegin(sf, MPIU_REAL, u + mesh->nT, u, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_REAL, u + mesh->nT, u, MPI_REPLACE));
+  PetscCall(PetscFree3(from, in, list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsHPSpaceProlong - Has a function of a `HopsHPSpace` as one of its mesh's space, for what works there:
   errors, estimates, files.
@@ -159,11 +185,9 @@ PetscErrorCode HopsHPSpaceGetProlongation(HopsHPSpace hp, Mat *P)
 @*/
 PetscErrorCode HopsHPSpaceProlong(HopsHPSpace hp, Vec x, Vec y)
 {
-  HopsSpace          mesh;
-  const PetscScalar *a;
-  PetscScalar       *other;
-  PetscSF            sf;
-  Mat                P;
+  HopsSpace  mesh;
+  HopsHPCell k;
+  PetscReal *u;
 
   PetscFunctionBegin;
   HopsValidHeader(hp, HOPS_HPSPACE_CLASSID, 1);
@@ -172,31 +196,39 @@ PetscErrorCode HopsHPSpaceProlong(HopsHPSpace hp, Vec x, Vec y)
   mesh = hp->mesh;
   PetscCall(HopsHPCheckVec(hp, x, "of the function"));
   PetscCall(HopsSpaceCheckVec(mesh, y, "of the mesh's space"));
-  PetscCall(HopsHPSpaceGetProlongation(hp, &P));
-  PetscCall(MatMult(P, x, y));
-  PetscCall(PetscCalloc1(mesh->nL - mesh->nT, &other));
-  PetscCall(HopsSpaceGetElementSF(mesh, &sf));
-  PetscCall(VecGetArrayRead(y, &a));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_SCALAR, a, other, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_SCALAR, a, other, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(y, &a));
-  for (PetscInt k = 0; k < HOPS_PARTS; ++k)
-    for (PetscInt i = 0; i < mesh->nC; ++i)
-      mesh->cvals[k * mesh->nC + i] = k ? PetscImaginaryPart(other[mesh->nG + i]) : PetscRealPart(other[mesh->nG + i]);
-  PetscCall(PetscFree(other));
+  PetscCall(HopsSpaceBringMesh(mesh));
+  PetscCall(HopsHPCellCreate(hp, mesh->order, &k));
+  PetscCall(PetscCalloc1(mesh->nL, &u));
+  for (PetscInt part = 0; part < HOPS_PARTS; ++part) {
+    const PetscReal *a;
+    PetscReal       *b;
+
+    PetscCall(HopsHostVecGetPartRead(x, part, &a));
+    for (PetscInt l = 0; l < mesh->nT; ++l) u[l] = hp->number[l] < 0 ? 0.0 : a[hp->number[l] - hp->rstart];
+    PetscCall(HopsHostVecRestorePartRead(x, part, &a));
+    PetscCall(ProlongPart(hp, &k, u));
+    PetscCall(HopsHostVecGetPart(y, part, HOPS_VEC_WRITE, &b));
+    PetscCall(PetscArraycpy(b, u, mesh->nT));
+    PetscCall(HopsHostVecRestorePart(y, part, HOPS_VEC_WRITE, &b));
+    PetscCall(PetscArraycpy(mesh->cvals + part * mesh->nC, u + mesh->nT + mesh->nG, mesh->nC));
+  }
+  PetscCall(PetscFree(u));
+  PetscCall(HopsHPCellDestroy(&k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of a cell's unknowns, which it has as its own: at their places in its map */
-static PetscErrorCode EntityPoints(HopsHPCell *k, PetscInt e, HopsBasis geom[], PetscReal x[])
+/* Points of a cell's unknowns, which it has as its own: at their places in its map. map[4 size] is work, size
+   that of the larger one of the lattices */
+static PetscErrorCode EntityPoints(HopsHPCell *k, PetscInt e, HopsBasis geom[], PetscInt size, PetscReal map[], PetscReal x[])
 {
-  HopsSpace      mesh = k->hp->mesh;
-  const PetscInt dim = k->dim, G = mesh->gorder + 1, ng = HopsPower(G, dim), a = k->order[e], n = k->first[e + 1] - k->first[e];
-  PetscInt       at = 0; /* a corner of the entity */
+  HopsSpace        mesh = k->hp->mesh;
+  const PetscInt   dim = k->dim, G = mesh->gorder + 1, ng = HopsPower(G, dim), a = k->order[e], n = k->first[e + 1] - k->first[e];
+  const PetscInt   to[3] = {a - 1, a - 1, a - 1}, from[3] = {G, G, G};
+  const PetscReal *M[3];
+  PetscInt         stride[3], at;
+  const PetscInt   m = HopsEntityDirections(dim, e, G - 1, stride, &at);
 
   PetscFunctionBegin;
-  for (PetscInt d = 0; d < dim; ++d)
-    if (HopsEntityDigit(e, d) == 1) at += mesh->gorder * HopsPower(G, d);
   if (!geom[a].P) {
     PetscReal *node, *w;
 
@@ -205,23 +237,19 @@ static PetscErrorCode EntityPoints(HopsHPCell *k, PetscInt e, HopsBasis geom[], 
     PetscCall(HopsBasisCreateAtPoints(G, a + 1, node, &geom[a]));
     PetscCall(PetscFree2(node, w));
   }
-  for (PetscInt i = 0; i < n; ++i) {
-    const PetscReal *B[3];
+  for (PetscInt d = 0; d < m; ++d) M[d] = geom[a].B + G; /* the ends are left out */
+  for (PetscInt d = 0; d < dim && n; ++d) {
+    const PetscReal *X = mesh->X + (k->cell * dim + d) * ng;
 
-    for (PetscInt d = 0, j = i; d < dim; ++d) {
-      const PetscInt digit = HopsEntityDigit(e, d);
+    /* differences, so that where nodes have the same coordinate the points have it to the last bit */
+    for (PetscInt g = 0; g < HopsPower(G, m); ++g) {
+      PetscInt node = at;
 
-      B[d] = geom[a].B + G * (digit == 2 ? 1 + j % (a - 1) : digit * a);
-      if (digit == 2) j /= a - 1;
+      for (PetscInt b = 0, j = g; b < m; ++b, j /= G) node += j % G * stride[b];
+      map[g] = X[node] - X[at];
     }
-    for (PetscInt d = 0; d < dim; ++d) {
-      const PetscReal *X   = mesh->X + (k->cell * dim + d) * ng;
-      PetscReal        sum = 0.0; /* by differences: where nodes have the same coordinate the points have it to the last bit */
-
-      for (PetscInt g = 0; g < ng; ++g)
-        sum += B[0][g % G] * B[1][g / G % G] * (dim == 3 ? B[2][g / (G * G)] : 1.0) * (X[g] - X[at]);
-      x[i * dim + d] = X[at] + sum;
-    }
+    if (m) HopsTensorApplyRect(m, to, from, M, map, map + size, map + 2 * size);
+    for (PetscInt i = 0; i < n; ++i) x[i * dim + d] = X[at] + (m ? map[size + i] : 0.0);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,7 +277,8 @@ PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace hp, HopsPointFunction f, void 
   HopsSpace    mesh;
   HopsHPCell   k;
   HopsBasis    geom[65] = {{0}};
-  PetscReal   *at;
+  PetscInt     size;
+  PetscReal   *at, *work;
   PetscScalar *u;
 
   PetscFunctionBegin;
@@ -260,14 +289,15 @@ PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace hp, HopsPointFunction f, void 
   mesh = hp->mesh;
   PetscCall(HopsSpaceBringMesh(mesh));
   PetscCall(HopsHPCellCreate(hp, mesh->order, &k));
-  PetscCall(PetscMalloc2(mesh->ne * mesh->dim, &at, mesh->ne, &u));
+  size = PetscMax(mesh->ne, HopsPower(mesh->gorder + 1, mesh->dim));
+  PetscCall(PetscMalloc3(mesh->ne * mesh->dim, &at, mesh->ne, &u, 4 * size, &work));
   for (PetscInt c = 0; c < mesh->ncells; ++c) {
     PetscCall(HopsHPCellSet(&k, c));
     for (PetscInt e = 0; e < HopsPower(3, mesh->dim); ++e) {
       const PetscInt n = k.first[e + 1] - k.first[e];
 
       if (k.hangs[e]) continue;
-      PetscCall(EntityPoints(&k, e, geom, at));
+      PetscCall(EntityPoints(&k, e, geom, size, work, at));
       for (PetscInt i = 0; i < n; ++i) PetscCall((*f)(mesh->dim, at + i * mesh->dim, 1, &u[i], ctx));
       PetscCall(VecSetValues(x, n, k.col + k.first[e], u, INSERT_VALUES));
     }
@@ -276,14 +306,14 @@ PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace hp, HopsPointFunction f, void 
   PetscCall(VecAssemblyEnd(x));
   for (PetscInt a = 0; a < 65; ++a)
     if (geom[a].P) PetscCall(HopsBasisDestroy(&geom[a]));
-  PetscCall(PetscFree2(at, u));
+  PetscCall(PetscFree3(at, u, work));
   PetscCall(HopsHPCellDestroy(&k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
-  HopsHPSpaceComputeRHS - Computes the linear form b_i = int f v_i, with the mesh's order + 3 Gauss points per
-  direction.
+  HopsHPSpaceComputeRHS - Computes the linear form b_i = int f v_i, with order + 3 Gauss points per direction
+  of each cell.
 
   Collective
 
@@ -302,17 +332,18 @@ PetscErrorCode HopsHPSpaceInterpolate(HopsHPSpace hp, HopsPointFunction f, void 
 PetscErrorCode HopsHPSpaceComputeRHS(HopsHPSpace hp, HopsPointFunction f, void *ctx, Vec b)
 {
   Vec y;
-  Mat P;
 
   PetscFunctionBegin;
   HopsValidHeader(hp, HOPS_HPSPACE_CLASSID, 1);
   HopsValidPointer(f, 2);
   HopsValidHeader(b, VEC_CLASSID, 4);
   PetscCall(HopsHPCheckVec(hp, b, "of the right-hand side"));
-  PetscCall(HopsHPSpaceGetProlongation(hp, &P));
-  PetscCall(HopsSpaceCreateVec(hp->mesh, &y));
-  PetscCall(HopsSpaceComputeRHS(hp->mesh, f, ctx, y));
-  PetscCall(MatMultTranspose(P, y, b));
-  PetscCall(VecDestroy(&y));
+  for (PetscInt i = 0; i < hp->nparts; ++i) {
+    PetscCall(HopsSpaceCreateVec(hp->part[i], &y));
+    PetscCall(HopsSpaceComputeRHS(hp->part[i], f, ctx, y));
+    if (i) PetscCall(MatMultTransposeAdd(hp->P[i], y, b, b));
+    else PetscCall(MatMultTranspose(hp->P[i], y, b));
+    PetscCall(VecDestroy(&y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

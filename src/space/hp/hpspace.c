@@ -30,24 +30,19 @@ static PetscErrorCode Least(HopsHPSpace hp)
 static PetscErrorCode Number(HopsHPSpace hp)
 {
   HopsSpace  mesh = hp->mesh;
-  PetscInt  *mark;
+  PetscInt  *number;
   HopsHPCell k;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(mesh->nL, &hp->number));
-  PetscCall(PetscMalloc1(mesh->nL, &mark));
-  for (PetscInt l = 0; l < mesh->nL; ++l) {
-    hp->number[l] = l; /* for now, so that col[] are entries */
-    mark[l]       = -1;
-  }
+  PetscCall(PetscMalloc1(mesh->nL, &number));
+  for (PetscInt l = 0; l < mesh->nL; ++l) number[l] = -1;
   PetscCall(HopsHPCellCreate(hp, 1, &k));
   for (PetscInt c = 0; c < mesh->ncells; ++c) {
     PetscCall(HopsHPCellSet(&k, c));
-    for (PetscInt i = 0; i < k.first[HopsPower(3, mesh->dim)]; ++i) mark[k.col[i]] = 0;
+    for (PetscInt i = 0; i < k.first[HopsPower(3, mesh->dim)]; ++i) number[k.entry[i]] = 0;
   }
   PetscCall(HopsHPCellDestroy(&k));
-  PetscCall(PetscFree(hp->number));
-  hp->number = mark;
+  hp->number = number;
   PetscCall(HopsSpaceNumberMarked(mesh, hp->number, &hp->nT));
   PetscCall(MPIU_Allreduce(&hp->nT, &hp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)hp)));
   PetscCallMPI(MPI_Scan(&hp->nT, &hp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)hp)));
