@@ -77,6 +77,9 @@ direction, see `PCLORSetElasticity()`
   that component's Dirichlet rows. They are those of elasticity (`PCLORSetElasticity()`), or all have the
   coefficients of `PCLORSetCoefficients()`, or 1 and the scale by the diagonal.
 
+  An operator that is a sum over operators on several spaces (`MATHOPSPTAP`), as that of cells with orders of
+  their own, gets the sum of P^T L P over their matrices L.
+
   Where the operator's unknowns are others than the space's, `PCLORSetProlongation()` tells of constraints
   (hanging nodes), `PCLORSetTransformation()` of another basis.
 
