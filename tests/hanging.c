@@ -61,23 +61,6 @@ static PetscErrorCode Say(const char what[], PetscReal e, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* largest difference over the largest entry */
-static PetscErrorCode VecDiffer(Vec x, Vec y, PetscReal *e)
-{
-  Vec       d;
-  PetscReal n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(x, &d));
-  PetscCall(VecWAXPY(d, -1.0, x, y));
-  PetscCall(VecNorm(d, NORM_INFINITY, e));
-  PetscCall(VecNorm(y, NORM_INFINITY, &n));
-  *e = TestWorse(0.0, *e / n);
-  PetscCall(VecDestroy(&d));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* largest difference of entries over the largest one; rows and columns of `ess` are the identity's in B */
 /* The largest sum of a row */
 static PetscErrorCode MatSumRows(Mat A, PetscReal *e)
 {
@@ -93,6 +76,7 @@ static PetscErrorCode MatSumRows(Mat A, PetscReal *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* largest difference of entries over the largest one; rows and columns of `ess` are the identity's in B */
 static PetscErrorCode MatDiffer(Mat A, Mat hat, Mat L, IS ess, PetscBool rows, PetscReal *e)
 {
   Mat       B, C, H;
@@ -185,7 +169,7 @@ static PetscErrorCode CompareOperator(Mat A, Mat hat, Mat L, Mat wrong, IS ess)
   PetscCall(MatMult(hat, u, v));
   PetscCall(MatMultTranspose(wrong ? wrong : L, v, r));
   PetscCall(VecISSet(r, ess, 0.0));
-  PetscCall(VecDiffer(y, r, &e));
+  PetscCall(TestVecDiffer(y, r, &e));
   PetscCall(Say("operator", e, 1e-13));
   PetscCall(VecSetRandom(r, NULL));
   PetscCall(MatMult(A, r, y));
@@ -220,7 +204,7 @@ static PetscErrorCode CompareMatrices(Mat A, Mat hat, Mat L, IS ess)
   PetscCall(MatGetDiagonal(B, f));
   PetscCall(VecPointwiseDivide(d, d, f));
   PetscCall(VecSet(f, 1.0));
-  PetscCall(VecDiffer(d, f, &e));
+  PetscCall(TestVecDiffer(d, f, &e));
   PetscCall(Say("diagonal", e, 1e-12));
   PetscCall(VecDestroy(&d));
   PetscCall(VecDestroy(&f));
@@ -334,7 +318,7 @@ static PetscErrorCode CompareFunctions(HopsSpace sp, HopsSpace spb, PetscInt p, 
   PetscCall(HopsSpaceComputeRHS(spb, Smooth, NULL, u));
   PetscCall(MatMultTranspose(L, u, r));
   PetscCall(VecISSet(r, ess, 0.0));
-  PetscCall(VecDiffer(b, r, &e));
+  PetscCall(TestVecDiffer(b, r, &e));
   PetscCall(Say("right-hand side", e, 1e-13));
   PetscCall(HopsSpaceSetEssentialFunction(sp, Smooth, NULL));
   PetscCall(HopsSpaceInterpolate(sp, Smooth, NULL, x));

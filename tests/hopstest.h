@@ -203,6 +203,22 @@ static inline PetscErrorCode TestSolve(Mat A, Vec b, Vec x, KSPNormType norm, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* largest difference over the largest entry of y */
+static inline PetscErrorCode TestVecDiffer(Vec x, Vec y, PetscReal *e)
+{
+  Vec       d;
+  PetscReal n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecWAXPY(d, -1.0, x, y));
+  PetscCall(VecNorm(d, NORM_INFINITY, e));
+  PetscCall(VecNorm(y, NORM_INFINITY, &n));
+  *e = TestWorse(0.0, *e / n);
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A level of multigrid: how it comes from the one below it, and the operators of both */
 static inline PetscErrorCode TestLevel(PC pc, PetscInt l, Mat *P, Mat *fine, Mat *coarse)
 {
