@@ -68,28 +68,37 @@ PetscErrorCode HopsRaise(MPI_Comm comm, PetscErrorCode code, const char why[])
   SETERRQ(comm, code, "%s", text);
 }
 
-PetscErrorCode HopsSpaceCheckVec(HopsSpace sp, Vec x, const char name[])
+PetscErrorCode HopsCheckVec(MPI_Comm comm, Vec x, PetscInt n, PetscInt N, const char name[], const char space[], const char make[])
 {
-  const MPI_Comm comm                 = PetscObjectComm((PetscObject)sp);
-  char           why[HOPS_WHY_LENGTH] = "";
-  PetscMPIInt    same;
-  PetscInt       n, N;
+  char        why[HOPS_WHY_LENGTH] = "";
+  PetscMPIInt same;
+  PetscInt    m, M;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(comm, PetscObjectComm((PetscObject)x), &same));
   PetscCheck(same == MPI_IDENT || same == MPI_CONGRUENT, comm, PETSC_ERR_ARG_NOTSAMECOMM,
-             "The vector %s and the space have different communicators: make vectors by HopsSpaceCreateVec(), or by "
-             "MatCreateVecs() of the space's operator",
-             name);
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetSize(x, &N));
-  if (n != sp->nT || N != sp->N)
+             "The vector %s and the space have different communicators: make vectors by %s, or by MatCreateVecs() of the space's "
+             "operator",
+             name, make);
+  PetscCall(VecGetLocalSize(x, &m));
+  PetscCall(VecGetSize(x, &M));
+  if (m != n || M != N)
     PetscCall(HopsRefuse(why,
                          "The vector %s has %" PetscInt_FMT " of %" PetscInt_FMT
-                         " entries on a rank where the %s space of order %" PetscInt_FMT " has %" PetscInt_FMT " of %" PetscInt_FMT
-                         " unknowns: make vectors by HopsSpaceCreateVec(), or by MatCreateVecs() of the space's operator",
-                         name, n, N, HopsFamilies[sp->family], sp->order, sp->nT, sp->N));
+                         " entries on a rank where the %s has %" PetscInt_FMT " of %" PetscInt_FMT
+                         " unknowns: make vectors by %s, or by MatCreateVecs() of the space's operator",
+                         name, m, M, space, n, N, make));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_SIZ, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceCheckVec(HopsSpace sp, Vec x, const char name[])
+{
+  char space[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(space, sizeof(space), "%s space of order %" PetscInt_FMT, HopsFamilies[sp->family], sp->order));
+  PetscCall(HopsCheckVec(PetscObjectComm((PetscObject)sp), x, sp->nT, sp->N, name, space, "HopsSpaceCreateVec()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

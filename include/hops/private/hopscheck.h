@@ -46,6 +46,9 @@ PETSC_INTERN PetscErrorCode HopsCheckInt(const char what[], PetscInt64 n);
 /* The vector belongs to the space: communicator, local and global size; the same result on all ranks.
    Collective. */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckVec(HopsSpace, Vec, const char name[]);
+/* the same of any space of n of N unknowns, by what it is called and what makes its vectors */
+PETSC_INTERN PetscErrorCode HopsCheckVec(MPI_Comm, Vec, PetscInt n, PetscInt N, const char name[], const char space[],
+                                         const char make[]);
 /* src/space/cellvec.c: it has the sizes that HopsSpaceCreateCellVec() gives; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCellVec(HopsSpace, Vec);
 

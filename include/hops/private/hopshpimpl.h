@@ -56,7 +56,7 @@ PETSC_INTERN PetscErrorCode HopsHPCellDestroy(HopsHPCell *);
 PETSC_INTERN PetscErrorCode HopsHPCellSet(HopsHPCell *, PetscInt c);
 PETSC_INTERN PetscErrorCode HopsHPCellList(HopsHPCell *, const PetscReal in[], PetscReal u[]);
 /* the error of a vector of another size; collective */
-PETSC_INTERN PetscErrorCode HopsHPCheckVec(HopsHPSpace, Vec, const char what[]);
+PETSC_INTERN PetscErrorCode HopsHPCheckVec(HopsHPSpace, Vec, const char name[]);
 /* the matrix from our unknowns to those of a space of order q, which are number[mesh->nL] at entries of the
    mesh: of cells with place[c] >= 0. Collective */
 PETSC_INTERN PetscErrorCode HopsHPCreateP(HopsHPSpace, HopsSpace to, const PetscInt place[], const PetscInt number[], Mat *P);

@@ -51,20 +51,11 @@ PetscErrorCode HopsHPSpaceCreateVec(HopsHPSpace hp, Vec *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHPCheckVec(HopsHPSpace hp, Vec x, const char what[])
+PetscErrorCode HopsHPCheckVec(HopsHPSpace hp, Vec x, const char name[])
 {
-  PetscInt  n, N;
-  PetscBool ok;
-
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetSize(x, &N));
-  ok = n == hp->nT && N == hp->N ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)hp)));
-  PetscCheck(ok, PetscObjectComm((PetscObject)hp), PETSC_ERR_ARG_SIZ,
-             "The vector %s has %" PetscInt_FMT " entries, and the space %" PetscInt_FMT
-             " unknowns (or their distributions differ): make it by HopsHPSpaceCreateVec()",
-             what, N, hp->N);
+  PetscCall(
+    HopsCheckVec(PetscObjectComm((PetscObject)hp), x, hp->nT, hp->N, name, "space with orders of cells", "HopsHPSpaceCreateVec()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -227,6 +227,9 @@ PetscErrorCode HopsHPSpaceCreate(HopsSpace mesh, const PetscInt orders[], HopsHP
   PetscCall(Least(h));
   PetscCall(Number(h));
   PetscCall(Parts(h));
+  PetscCall(
+    PetscInfo(h, "%" PetscInt_FMT " unknowns on cells of %" PetscInt_FMT " orders: operators go through a sparse matrix for each\n",
+              h->N, h->nparts));
   PetscCall(PetscLogEventEnd(HopsEvent.space, h, 0, 0, 0));
   *hp = h;
   PetscFunctionReturn(PETSC_SUCCESS);
