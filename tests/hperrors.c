@@ -54,6 +54,25 @@ static PetscErrorCode RefusedEdges(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Parts with fine cells alone: what they hang on is nowhere */
+static PetscErrorCode RefusedParts(HPCase *k)
+{
+  const HopsSpace *part;
+  PetscInt         n, q = 1;
+  HopsHPSpace      hp;
+  Vec              x;
+
+  PetscFunctionBeginUser;
+  for (PetscInt c = 0; c < k->a.nc; ++c) k->orders[c] = k->mesh.cell[k->a.first + c].level == k->mesh.finest ? k->p : 1;
+  PetscCall(HopsHPSpaceCreate(k->space, k->orders, &hp));
+  PetscCall(HopsHPSpaceGetParts(hp, &n, &part, NULL, NULL));
+  PetscCall(HopsSpaceCreateVec(part[n - 1], &x));
+  EXPECT("a part's interpolation", HopsSpaceInterpolate(part[n - 1], HPPoly, &q, x), "HopsHPSpaceInterpolate");
+  PetscCall(VecDestroy(&x));
+  PetscCall(HopsHPSpaceDestroy(&hp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RefusedSums(HPCase *k)
 {
   HopsHPSpace     hp;
@@ -132,6 +151,7 @@ int main(int argc, char **argv)
   PetscCall(RefusedSpaces(&k));
   PetscCall(RefusedEdges());
   PetscCall(RefusedSums(&k));
+  PetscCall(RefusedParts(&k));
   PetscCall(HPCaseDestroy(&k));
   PetscCall(PetscFinalize());
   return 0;

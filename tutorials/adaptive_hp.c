@@ -164,6 +164,8 @@ int main(int argc, char **argv)
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ReadOptions(&k.o));
+  PetscCheck(k.o.coarsen == 0.0, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "This loop does not coarsen: leave out -coarsen, or run adaptive");
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Orders of cells", NULL);
   PetscCall(PetscOptionsInt("-highest", "Highest order", NULL, k.highest, &k.highest, NULL));
   PetscCall(PetscOptionsReal("-slope", "Of the orders, by level", NULL, k.slope, &k.slope, NULL));

@@ -71,6 +71,22 @@ static PetscErrorCode HopsSpaceInterpolatePart(HopsSpace space, PetscInt part, H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of some of a mesh's cells, as parts of a space with orders of cells are, unknowns may be those of parents
+   that are not among them: nobody knows where they are */
+static PetscErrorCode HopsSpaceCheckPlaces(HopsSpace sp)
+{
+  char why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->nabsent; ++i)
+    if (sp->xabsent[i * sp->dim] == PETSC_MIN_REAL)
+      PetscCall(HopsRefuse(why,
+                           "The space has unknowns of parents' nodes whose cells it has not, as parts of a HopsHPSpace may: use "
+                           "HopsHPSpaceInterpolate()"));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
   HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes, or to its integrals over
   lines, faces or cells that are the unknowns of the space.
@@ -99,6 +115,7 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
   HopsValidPointer(f, 2);
   HopsValidHeader(x, VEC_CLASSID, 4);
   PetscCall(HopsSpaceCheckVec(space, x, "of the values"));
+  PetscCall(HopsSpaceCheckPlaces(space));
   for (PetscInt k = 0; k < HOPS_PARTS; ++k) {
     HopsFunctionPart p = {f, ctx, k};
 
